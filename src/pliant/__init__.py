@@ -1,0 +1,1 @@
+"""pliant: soft robots in Python."""

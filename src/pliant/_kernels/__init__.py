@@ -1,0 +1,1 @@
+"""_kernels of pliant."""

@@ -1,0 +1,1 @@
+"""actuators of pliant."""

@@ -1,0 +1,1 @@
+"""contact of pliant."""

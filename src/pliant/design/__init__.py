@@ -1,0 +1,1 @@
+"""design of pliant."""

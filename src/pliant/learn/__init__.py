@@ -1,0 +1,1 @@
+"""learn of pliant."""
