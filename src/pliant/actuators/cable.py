@@ -1,0 +1,59 @@
+"""Cables (tendons): pulled length and tension."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import ClassVar
+
+from pliant.actuators.actuator import Actuator, Drive, Interval, check_points, check_vector
+from pliant.errors import ArgumentError
+
+Vector = tuple[float, float, float]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Cable(Actuator):
+    """A cable that slides through via points on the body and is pulled from one end.
+
+    Its displacement is the length pulled in, delta = L_0 - L(q) [m], with L_0 the length at rest; its
+    effort is the tension [N], never negative when `unilateral` is set.
+
+    Attributes:
+        points: via points in the rest pose, from the actuator's side to the anchored end [m] (n, 3).
+            Points inside the body move with it.
+        pull_point: fixed point in the world from which the cable is pulled [m]; None if the cable starts
+            at its first via point (its housing is carried by the body).
+        slackable: the cable cannot push; commanded displacement that needs a negative tension leaves it slack.
+        tube_stiffness: axial stiffness EA of a guiding tube between consecutive via points [N]; 0 for none.
+        friction: Capstan coefficient mu [-]: the tension falls by exp(-mu * angle) at every bend.
+        body: name of the body that carries the via points; "" takes the nearest body for each point.
+    """
+
+    kind: ClassVar[str] = "cable"
+
+    points: tuple[Vector, ...]
+    pull_point: Vector | None = None
+    slackable: bool = True
+    tube_stiffness: float = 0.0
+    friction: float = 0.0
+    body: str = ""
+    drive: Drive = "displacement"
+    effort_limits: Interval = (0.0, math.inf)
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        self._set("points", check_points(f"{self.name}.points", self.points))
+        if self.pull_point is not None:
+            self._set("pull_point", check_vector(f"{self.name}.pull_point", self.pull_point))
+        path = ([] if self.pull_point is None else [self.pull_point]) + list(self.points)
+        if len(path) < 2:
+            raise ArgumentError(f"{self.name}.points", "a cable needs a length", "at least two points on its path")
+        for a, b in zip(path[:-1], path[1:]):
+            if math.dist(a, b) < 1e-9:
+                raise ArgumentError(f"{self.name}.points", f"two consecutive points coincide at {a}", "distinct points")
+        for field_name in ("tube_stiffness", "friction"):
+            value = float(getattr(self, field_name))
+            if not (0 <= value < math.inf):
+                raise ArgumentError(f"{self.name}.{field_name}", f"{value}", "a finite number >= 0")
+            self._set(field_name, value)

@@ -1,0 +1,253 @@
+"""What a robot is made of: soft bodies, rods, rigid bodies, and how they are held.
+
+All are frozen descriptions; positions are in the rest pose, in world axes.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from pliant.actuators.actuator import check_name, check_points, check_vector
+from pliant.errors import ArgumentError, UnknownNameError
+from pliant.geometry import TetMesh
+from pliant.materials import Material
+
+Vector = tuple[float, float, float]
+Quaternion = tuple[float, float, float, float]
+AXES: tuple[Vector, ...] = ((1.0, 0.0, 0.0), (0.0, 1.0, 0.0), (0.0, 0.0, 1.0))
+
+
+def check_quaternion(argument: str, value: Any) -> Quaternion:
+    """A unit quaternion (wxyz), normalised, or an ArgumentError."""
+    array = np.asarray(value, dtype=float)
+    if array.shape != (4,) or not np.isfinite(array).all() or np.linalg.norm(array) < 1e-9:
+        raise ArgumentError(argument, f"{value!r} is not a quaternion", "four numbers (w, x, y, z), not all zero")
+    w, x, y, z = array / np.linalg.norm(array)
+    return (float(w), float(x), float(y), float(z))
+
+
+@dataclass(frozen=True, eq=False)
+class SoftBody:
+    """A deformable solid: a tetrahedral mesh and the material of each of its regions.
+
+    Attributes:
+        name: unique name in the robot.
+        mesh: rest shape [m]; must be usable (no inverted elements, ...).
+        material: material of everything that no region overrides.
+        materials: material per region of the mesh.
+    """
+
+    name: str
+    mesh: TetMesh
+    material: Material
+    materials: Mapping[str, Material] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        check_name("name", self.name)
+        self.mesh.validate()
+        for region in self.materials:
+            if region not in self.mesh.regions:
+                raise UnknownNameError(f"region of body {self.name!r}", region, self.mesh.regions)
+
+
+@dataclass(frozen=True, eq=False)
+class RodBody:
+    """A slender body along a curve; at rest it runs along its local x axis, possibly pre-curved.
+
+    Attributes:
+        name: unique name in the robot.
+        length: arc length at rest [m].
+        radius: outer radius [m]: a number, or values at equally spaced stations along the rod (tapered).
+        inner_radius: radius of a central hole [m], same form; 0 for solid.
+        material: material; only its small-strain moduli, density and damping are used.
+        position: where the base is [m].
+        rotation: orientation of the base (wxyz).
+        rest_curvature: curvature and torsion of the rest shape (kappa_x, kappa_y, kappa_z) [1/m].
+        parent: name of the rod at whose tip this one starts (position and rotation are then relative to it); "" for none.
+        tip_mass: mass of a rigid payload at the tip [kg].
+        damping: viscosity of the material relative to its stiffness (Kelvin-Voigt time) [s].
+    """
+
+    name: str
+    length: float
+    radius: float | tuple[float, ...]
+    material: Material
+    inner_radius: float | tuple[float, ...] = 0.0
+    position: Vector = (0.0, 0.0, 0.0)
+    rotation: Quaternion = (1.0, 0.0, 0.0, 0.0)
+    rest_curvature: Vector = (0.0, 0.0, 0.0)
+    parent: str = ""
+    tip_mass: float = 0.0
+    damping: float = 0.0
+
+    def __post_init__(self) -> None:
+        check_name("name", self.name)
+        for f in ("length", "tip_mass", "damping"):
+            value = float(getattr(self, f))
+            if not math.isfinite(value) or value < 0 or (f == "length" and value == 0):
+                raise ArgumentError(f"{self.name}.{f}", f"{value}", "a finite positive number")
+            object.__setattr__(self, f, value)
+        outer, inner = np.atleast_1d(np.asarray(self.radius, float)), np.atleast_1d(np.asarray(self.inner_radius, float))
+        if not (np.isfinite(outer).all() and (outer > 0).all()):
+            raise ArgumentError(f"{self.name}.radius", f"{self.radius}", "positive numbers [m]")
+        if not (np.isfinite(inner).all() and (inner >= 0).all() and inner.max() < outer.min()):
+            raise ArgumentError(f"{self.name}.inner_radius", f"{self.inner_radius}", "numbers in [0, radius)")
+        for f, values in (("radius", outer), ("inner_radius", inner)):
+            plain = float(values[0]) if len(values) == 1 else tuple(float(v) for v in values)
+            object.__setattr__(self, f, plain)
+        object.__setattr__(self, "position", check_vector(f"{self.name}.position", self.position))
+        object.__setattr__(self, "rest_curvature", check_vector(f"{self.name}.rest_curvature", self.rest_curvature))
+        object.__setattr__(self, "rotation", check_quaternion(f"{self.name}.rotation", self.rotation))
+
+    def radii(self, s: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Outer and inner radius [m] at the arc lengths s [m] (linear between the stations)."""
+        s = np.asarray(s, float)
+
+        def at(values: float | tuple[float, ...]) -> np.ndarray:
+            table = np.atleast_1d(np.asarray(values, float))
+            if len(table) == 1:
+                return np.full(s.shape, table[0])
+            return np.interp(s, np.linspace(0.0, self.length, len(table)), table)
+
+        return at(self.radius), at(self.inner_radius)
+
+
+@dataclass(frozen=True, eq=False)
+class RigidBody:
+    """A rigid object that moves with the robot (a grasped cup, a fingertip, a platform).
+
+    Attributes:
+        name: unique name in the robot.
+        vertices: surface points in the rest pose, world axes [m] (n, 3).
+        triangles: outward faces (k, 3).
+        mass: mass [kg]; the inertia is that of the vertices' hull, homogeneous.
+        axes: directions along which it may translate; () holds its position.
+        rotates: whether it may rotate.
+    """
+
+    name: str
+    vertices: np.ndarray
+    triangles: np.ndarray
+    mass: float = 0.0
+    axes: tuple[Vector, ...] = AXES
+    rotates: bool = True
+
+    def __post_init__(self) -> None:
+        check_name("name", self.name)
+        vertices = np.asarray(check_points(f"{self.name}.vertices", self.vertices))
+        triangles = np.asarray(self.triangles, dtype=np.int64)
+        if triangles.ndim != 2 or triangles.shape[1] != 3 or triangles.min() < 0 or triangles.max() >= len(vertices):
+            raise ArgumentError(f"{self.name}.triangles", "wrong shape or index", "(k, 3) indices of vertices")
+        if not (0 <= float(self.mass) < math.inf):
+            raise ArgumentError(f"{self.name}.mass", f"{self.mass}", "a finite number >= 0 [kg]")
+        vertices.setflags(write=False)
+        object.__setattr__(self, "vertices", vertices)
+        object.__setattr__(self, "triangles", triangles)
+        object.__setattr__(self, "axes", _axes(f"{self.name}.axes", self.axes))
+
+
+@dataclass(frozen=True)
+class RigidRegion:
+    """Nodes of a soft body that move as one rigid part (a plate, a bone, a platform).
+
+    Attributes:
+        name: unique name in the robot.
+        nodes: name of a node set of the body's mesh.
+        body: name of the body; "" if the robot has only one.
+        axes: directions along which the part may translate; () holds its position.
+        rotates: whether it may rotate.
+        mass: additional mass of the part [kg].
+    """
+
+    name: str
+    nodes: str
+    body: str = ""
+    axes: tuple[Vector, ...] = AXES
+    rotates: bool = True
+    mass: float = 0.0
+
+    def __post_init__(self) -> None:
+        check_name("name", self.name)
+        object.__setattr__(self, "axes", _axes(f"{self.name}.axes", self.axes))
+        if not (0 <= float(self.mass) < math.inf):
+            raise ArgumentError(f"{self.name}.mass", f"{self.mass}", "a finite number >= 0 [kg]")
+
+
+@dataclass(frozen=True)
+class Fixation:
+    """Nodes of a soft body held in place, in all or in some world directions.
+
+    Attributes:
+        nodes: name of a node set of the body's mesh.
+        body: name of the body; "" if the robot has only one.
+        axes: the held directions, some of "xyz".
+    """
+
+    nodes: str
+    body: str = ""
+    axes: str = "xyz"
+
+    def __post_init__(self) -> None:
+        if not self.axes or set(self.axes) - set("xyz"):
+            raise ArgumentError("axes", f"{self.axes!r}", "some of 'xyz'")
+
+
+@dataclass(frozen=True)
+class Point:
+    """A named point of the robot, with the frame that it carries.
+
+    Attributes:
+        name: unique name in the robot.
+        position: where it is in the rest pose [m].
+        body: name of the body; "" takes the nearest.
+        rotation: orientation of its frame in the rest pose (wxyz).
+    """
+
+    name: str
+    position: Vector
+    body: str = ""
+    rotation: Quaternion = (1.0, 0.0, 0.0, 0.0)
+
+    def __post_init__(self) -> None:
+        check_name("name", self.name)
+        object.__setattr__(self, "position", check_vector(f"{self.name}.position", self.position))
+        object.__setattr__(self, "rotation", check_quaternion(f"{self.name}.rotation", self.rotation))
+
+
+@dataclass(frozen=True)
+class StrainGauge:
+    """A sensor: engineering strain of a path on the body, (L - L_0) / L_0 [-].
+
+    Attributes:
+        name: unique name in the robot.
+        points: path in the rest pose [m] (n, 3).
+        body: name of the body; "" takes the nearest.
+    """
+
+    name: str
+    points: tuple[Vector, ...]
+    body: str = ""
+
+    def __post_init__(self) -> None:
+        check_name("name", self.name)
+        points = check_points(f"{self.name}.points", self.points)
+        if len(points) < 2:
+            raise ArgumentError(f"{self.name}.points", "a path needs a length", "at least two points")
+        object.__setattr__(self, "points", points)
+
+
+def _axes(argument: str, value: Any) -> tuple[Vector, ...]:
+    axes = []
+    for i, axis in enumerate(value):
+        vector = np.array(check_vector(f"{argument}[{i}]", axis))
+        if np.linalg.norm(vector) == 0:
+            raise ArgumentError(f"{argument}[{i}]", "the zero vector has no direction", "a non-zero vector")
+        axes.append(vector / np.linalg.norm(vector))
+    if axes and np.linalg.matrix_rank(np.array(axes)) < len(axes):
+        raise ArgumentError(argument, "the directions are dependent", "up to three independent directions")
+    return tuple(check_vector(argument, a) for a in axes)
