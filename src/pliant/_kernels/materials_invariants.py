@@ -1,0 +1,277 @@
+"""Stress and tangent of laws written in I1 = F:F, I2 = cof F : cof F and J = det F.
+
+Each law gives the first and second derivatives of W(I1, I2, J); two assemblers turn them into
+P (3, 3) and A (9, 9), A[3i+j, 3k+l] = d P_ij / d F_kl. Scalars are unrolled because a kernel must not allocate.
+"""
+
+from __future__ import annotations
+
+import math
+
+from numba import njit
+
+
+@njit(cache=True, error_model="numpy")
+def determinant(F):
+    """Determinant of F (3, 3)."""
+    return (
+        F[0, 0] * (F[1, 1] * F[2, 2] - F[1, 2] * F[2, 1])
+        + F[0, 1] * (F[1, 2] * F[2, 0] - F[1, 0] * F[2, 2])
+        + F[0, 2] * (F[1, 0] * F[2, 1] - F[1, 1] * F[2, 0])
+    )
+
+
+@njit(cache=True, error_model="numpy")
+def first_invariant(F):
+    """I1 = F : F."""
+    x = 0.0
+    for i in range(3):
+        for j in range(3):
+            x += F[i, j] * F[i, j]
+    return x
+
+
+@njit(cache=True, error_model="numpy")
+def second_invariant(F):
+    """I2 = cof F : cof F."""
+    x = 0.0
+    for i in range(3):
+        for j in range(3):
+            a, b, c, d = (i + 1) % 3, (i + 2) % 3, (j + 1) % 3, (j + 2) % 3
+            y = F[a, c] * F[b, d] - F[a, d] * F[b, c]
+            x += y * y
+    return x
+
+
+@njit(cache=True, error_model="numpy")
+def cofactor(F):
+    """Cofactor matrix d J / d F, nine floats row by row."""
+    return (
+        F[1, 1] * F[2, 2] - F[1, 2] * F[2, 1],
+        F[1, 2] * F[2, 0] - F[1, 0] * F[2, 2],
+        F[1, 0] * F[2, 1] - F[1, 1] * F[2, 0],
+        F[0, 2] * F[2, 1] - F[0, 1] * F[2, 2],
+        F[0, 0] * F[2, 2] - F[0, 2] * F[2, 0],
+        F[0, 1] * F[2, 0] - F[0, 0] * F[2, 1],
+        F[0, 1] * F[1, 2] - F[0, 2] * F[1, 1],
+        F[0, 2] * F[1, 0] - F[0, 0] * F[1, 2],
+        F[0, 0] * F[1, 1] - F[0, 1] * F[1, 0],
+    )
+
+
+@njit(cache=True, error_model="numpy")
+def stress_from(F, P, g1, g2, gJ):
+    """P = g1 dI1/dF + g2 dI2/dF + gJ dJ/dF."""
+    c0, c1, c2, c3, c4, c5, c6, c7, c8 = cofactor(F)
+    a = 2.0 * g1
+    P[0, 0], P[0, 1], P[0, 2] = a * F[0, 0] + gJ * c0, a * F[0, 1] + gJ * c1, a * F[0, 2] + gJ * c2
+    P[1, 0], P[1, 1], P[1, 2] = a * F[1, 0] + gJ * c3, a * F[1, 1] + gJ * c4, a * F[1, 2] + gJ * c5
+    P[2, 0], P[2, 1], P[2, 2] = a * F[2, 0] + gJ * c6, a * F[2, 1] + gJ * c7, a * F[2, 2] + gJ * c8
+    if g2 != 0.0:
+        b = 2.0 * g2
+        d0, d1, d2, d3, d4, d5, d6, d7, d8 = _second_gradient(F)
+        P[0, 0] += b * d0
+        P[0, 1] += b * d1
+        P[0, 2] += b * d2
+        P[1, 0] += b * d3
+        P[1, 1] += b * d4
+        P[1, 2] += b * d5
+        P[2, 0] += b * d6
+        P[2, 1] += b * d7
+        P[2, 2] += b * d8
+
+
+@njit(cache=True, error_model="numpy")
+def _second_gradient(F):
+    """Half of d I2 / d F = 2 (I1 F - F F^T F), nine floats row by row."""
+    c00 = F[0, 0] * F[0, 0] + F[1, 0] * F[1, 0] + F[2, 0] * F[2, 0]
+    c11 = F[0, 1] * F[0, 1] + F[1, 1] * F[1, 1] + F[2, 1] * F[2, 1]
+    c22 = F[0, 2] * F[0, 2] + F[1, 2] * F[1, 2] + F[2, 2] * F[2, 2]
+    c01 = F[0, 0] * F[0, 1] + F[1, 0] * F[1, 1] + F[2, 0] * F[2, 1]
+    c02 = F[0, 0] * F[0, 2] + F[1, 0] * F[1, 2] + F[2, 0] * F[2, 2]
+    c12 = F[0, 1] * F[0, 2] + F[1, 1] * F[1, 2] + F[2, 1] * F[2, 2]
+    a, b, c = c11 + c22, c00 + c22, c00 + c11
+    return (
+        F[0, 0] * a - F[0, 1] * c01 - F[0, 2] * c02,
+        F[0, 1] * b - F[0, 0] * c01 - F[0, 2] * c12,
+        F[0, 2] * c - F[0, 0] * c02 - F[0, 1] * c12,
+        F[1, 0] * a - F[1, 1] * c01 - F[1, 2] * c02,
+        F[1, 1] * b - F[1, 0] * c01 - F[1, 2] * c12,
+        F[1, 2] * c - F[1, 0] * c02 - F[1, 1] * c12,
+        F[2, 0] * a - F[2, 1] * c01 - F[2, 2] * c02,
+        F[2, 1] * b - F[2, 0] * c01 - F[2, 2] * c12,
+        F[2, 2] * c - F[2, 0] * c02 - F[2, 1] * c12,
+    )
+
+
+@njit(cache=True, error_model="numpy")
+def _row(A, r, x, y, f0, f1, f2, f3, f4, f5, f6, f7, f8, c0, c1, c2, c3, c4, c5, c6, c7, c8):
+    """A[r] = x f + y c."""
+    A[r, 0] = x * f0 + y * c0
+    A[r, 1] = x * f1 + y * c1
+    A[r, 2] = x * f2 + y * c2
+    A[r, 3] = x * f3 + y * c3
+    A[r, 4] = x * f4 + y * c4
+    A[r, 5] = x * f5 + y * c5
+    A[r, 6] = x * f6 + y * c6
+    A[r, 7] = x * f7 + y * c7
+    A[r, 8] = x * f8 + y * c8
+
+
+@njit(cache=True, error_model="numpy")
+def _add(A, r, s, x):
+    """Add x to A[r, s] and A[s, r]."""
+    A[r, s] += x
+    A[s, r] += x
+
+
+@njit(cache=True, error_model="numpy")
+def tangent_from(F, P, A, g1, gJ, g11, g1J, gJJ):
+    """P and A of W(I1, J) from its first and second derivatives."""
+    c0, c1, c2, c3, c4, c5, c6, c7, c8 = cofactor(F)
+    f0, f1, f2 = F[0, 0], F[0, 1], F[0, 2]
+    f3, f4, f5 = F[1, 0], F[1, 1], F[1, 2]
+    f6, f7, f8 = F[2, 0], F[2, 1], F[2, 2]
+    a = 2.0 * g1
+    P[0, 0], P[0, 1], P[0, 2] = a * f0 + gJ * c0, a * f1 + gJ * c1, a * f2 + gJ * c2
+    P[1, 0], P[1, 1], P[1, 2] = a * f3 + gJ * c3, a * f4 + gJ * c4, a * f5 + gJ * c5
+    P[2, 0], P[2, 1], P[2, 2] = a * f6 + gJ * c6, a * f7 + gJ * c7, a * f8 + gJ * c8
+    u, v, w = 4.0 * g11, 2.0 * g1J, gJJ
+    _row(A, 0, u * f0 + v * c0, v * f0 + w * c0, f0, f1, f2, f3, f4, f5, f6, f7, f8, c0, c1, c2, c3, c4, c5, c6, c7, c8)
+    _row(A, 1, u * f1 + v * c1, v * f1 + w * c1, f0, f1, f2, f3, f4, f5, f6, f7, f8, c0, c1, c2, c3, c4, c5, c6, c7, c8)
+    _row(A, 2, u * f2 + v * c2, v * f2 + w * c2, f0, f1, f2, f3, f4, f5, f6, f7, f8, c0, c1, c2, c3, c4, c5, c6, c7, c8)
+    _row(A, 3, u * f3 + v * c3, v * f3 + w * c3, f0, f1, f2, f3, f4, f5, f6, f7, f8, c0, c1, c2, c3, c4, c5, c6, c7, c8)
+    _row(A, 4, u * f4 + v * c4, v * f4 + w * c4, f0, f1, f2, f3, f4, f5, f6, f7, f8, c0, c1, c2, c3, c4, c5, c6, c7, c8)
+    _row(A, 5, u * f5 + v * c5, v * f5 + w * c5, f0, f1, f2, f3, f4, f5, f6, f7, f8, c0, c1, c2, c3, c4, c5, c6, c7, c8)
+    _row(A, 6, u * f6 + v * c6, v * f6 + w * c6, f0, f1, f2, f3, f4, f5, f6, f7, f8, c0, c1, c2, c3, c4, c5, c6, c7, c8)
+    _row(A, 7, u * f7 + v * c7, v * f7 + w * c7, f0, f1, f2, f3, f4, f5, f6, f7, f8, c0, c1, c2, c3, c4, c5, c6, c7, c8)
+    _row(A, 8, u * f8 + v * c8, v * f8 + w * c8, f0, f1, f2, f3, f4, f5, f6, f7, f8, c0, c1, c2, c3, c4, c5, c6, c7, c8)
+    for r in range(9):
+        A[r, r] += a
+    add_cofactor_gradient(F, A, gJ)
+
+
+@njit(cache=True, error_model="numpy")
+def add_cofactor_gradient(F, A, g):
+    """A += g d^2 J / dF dF."""
+    f0, f1, f2 = g * F[0, 0], g * F[0, 1], g * F[0, 2]
+    f3, f4, f5 = g * F[1, 0], g * F[1, 1], g * F[1, 2]
+    f6, f7, f8 = g * F[2, 0], g * F[2, 1], g * F[2, 2]
+    _add(A, 0, 4, f8)
+    _add(A, 0, 8, f4)
+    _add(A, 0, 5, -f7)
+    _add(A, 0, 7, -f5)
+    _add(A, 1, 5, f6)
+    _add(A, 1, 6, f5)
+    _add(A, 1, 3, -f8)
+    _add(A, 1, 8, -f3)
+    _add(A, 2, 3, f7)
+    _add(A, 2, 7, f3)
+    _add(A, 2, 4, -f6)
+    _add(A, 2, 6, -f4)
+    _add(A, 3, 7, f2)
+    _add(A, 3, 8, -f1)
+    _add(A, 4, 8, f0)
+    _add(A, 4, 6, -f2)
+    _add(A, 5, 6, f1)
+    _add(A, 5, 7, -f0)
+
+
+@njit(cache=True, error_model="numpy")
+def add_second_invariant(F, P, A, g2, g12, g22, g2J):
+    """Add the terms of I2 to P and A: its gradient, its second derivative and its products with the others."""
+    d = _second_gradient(F)
+    c = cofactor(F)
+    # P serves as scratch for the gradient of I2: loops need an array, and none may be allocated.
+    p0, p1, p2 = P[0, 0], P[0, 1], P[0, 2]
+    p3, p4, p5 = P[1, 0], P[1, 1], P[1, 2]
+    p6, p7, p8 = P[2, 0], P[2, 1], P[2, 2]
+    P[0, 0], P[0, 1], P[0, 2], P[1, 0], P[1, 1], P[1, 2], P[2, 0], P[2, 1], P[2, 2] = d
+    x, y, z, w = 4.0 * g22, 4.0 * g12, 2.0 * g2J, 2.0 * g2
+    if x != 0.0 or y != 0.0 or z != 0.0:
+        r = 0
+        for cr in c:
+            dr, fr = P[r // 3, r % 3], F[r // 3, r % 3]
+            s = 0
+            for cs in c:
+                ds, fs = P[s // 3, s % 3], F[s // 3, s % 3]
+                A[r, s] += x * dr * ds + y * (dr * fs + fr * ds) + z * (dr * cs + cr * ds)
+                s += 1
+            r += 1
+    I1 = first_invariant(F)
+    for i in range(3):
+        for k in range(3):
+            b = F[i, 0] * F[k, 0] + F[i, 1] * F[k, 1] + F[i, 2] * F[k, 2]
+            e = (I1 if i == k else 0.0) - b
+            for j in range(3):
+                for m in range(3):
+                    A[3 * i + j, 3 * k + m] += w * (2.0 * F[i, j] * F[k, m] - F[i, m] * F[k, j])
+                A[3 * i + j, 3 * k + j] += w * e
+    for j in range(3):
+        for m in range(3):
+            b = w * (F[0, j] * F[0, m] + F[1, j] * F[1, m] + F[2, j] * F[2, m])
+            for i in range(3):
+                A[3 * i + j, 3 * i + m] -= b
+    P[0, 0], P[0, 1], P[0, 2] = p0 + w * P[0, 0], p1 + w * P[0, 1], p2 + w * P[0, 2]
+    P[1, 0], P[1, 1], P[1, 2] = p3 + w * P[1, 0], p4 + w * P[1, 1], p5 + w * P[1, 2]
+    P[2, 0], P[2, 1], P[2, 2] = p6 + w * P[2, 0], p7 + w * P[2, 1], p8 + w * P[2, 2]
+
+
+# --- laws: (W, g1, g2, gJ, g11, g1J, g2J, gJJ); g12 = g22 = 0 for all of them ---------------------------
+
+
+@njit(cache=True, error_model="numpy")
+def stable_neo_hookean(p, I1, J):
+    """Deviatoric part of Smith et al. (2018), regrouped: total = this + bulk/2 (J-1)^2. p: mu, lambda.
+
+    With m = 4/3 mu: m/2 (I1-3) - m/2 log((I1+1)/4) - mu (J-1) + mu/12 (J-1)^2. The last two terms move
+    what the published lambda/2 (J-alpha)^2 has beyond bulk/2 (J-1)^2 here, so that this part is free of
+    stress at F = I and has no bulk stiffness there.
+    """
+    mu = p[0]
+    x = 1.0 / (I1 + 1.0)
+    h = (2.0 / 3.0) * mu
+    e = J - 1.0
+    W = h * ((I1 - 3.0) - math.log1p(0.25 * (I1 - 3.0))) + mu * e * (e / 12.0 - 1.0)
+    return W, h * (1.0 - x), 0.0, mu * (e / 6.0 - 1.0), h * x * x, 0.0, 0.0, mu / 6.0
+
+
+@njit(cache=True, error_model="numpy")
+def log_neo_hookean(p, I1, J):
+    """mu/2 (I1-3) - mu log J; the volumetric part is lambda/2 (log J)^2. p: mu, lambda."""
+    mu = p[0]
+    x = mu / J
+    return 0.5 * mu * (I1 - 3.0) - mu * math.log(J), 0.5 * mu, 0.0, -x, 0.0, 0.0, 0.0, x / J
+
+
+@njit(cache=True, error_model="numpy")
+def mooney_rivlin(p, I1, I2, J):
+    """c10 (J^(-2/3) I1 - 3) + c01 (J^(-4/3) I2 - 3). p: c10, c01, bulk."""
+    q = J ** (-2.0 / 3.0)
+    a, b = p[0] * q, p[1] * q * q
+    k = 1.0 / J
+    A, B = a * I1, b * I2
+    return (
+        A - 3.0 * p[0] + B - 3.0 * p[1],
+        a,
+        b,
+        (-2.0 * A - 4.0 * B) * k / 3.0,
+        0.0,
+        -2.0 / 3.0 * a * k,
+        -4.0 / 3.0 * b * k,
+        (10.0 * A + 28.0 * B) * k * k / 9.0,
+    )
+
+
+@njit(cache=True, error_model="numpy")
+def yeoh(p, I1, J):
+    """c1 x + c2 x^2 + c3 x^3, x = J^(-2/3) I1 - 3. p: c1, c2, c3, then 1/d1, 1/d2, 1/d3."""
+    q = J ** (-2.0 / 3.0)
+    B = q * I1
+    x = B - 3.0
+    s = p[0] + x * (2.0 * p[1] + 3.0 * p[2] * x)
+    t = 2.0 * p[1] + 6.0 * p[2] * x
+    k = 1.0 / J
+    g = -2.0 / 3.0 * B * k
+    W = x * (p[0] + x * (p[1] + x * p[2]))
+    return W, s * q, 0.0, s * g, t * q * q, q * (t * g - 2.0 / 3.0 * s * k), 0.0, t * g * g + s * B * k * k * 10.0 / 9.0
