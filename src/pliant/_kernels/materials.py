@@ -1,8 +1,9 @@
 """Compiled constitutive laws: W(F) = Wd(F) + U(det F).
 
-The first Piola-Kirchhoff stress is P = dW/dF and the tangent A[3i+j, 3k+l] = d P_ij / d F_kl. `distortion_*` give
-Wd and its derivatives, `volumetric` gives U and its derivatives by J = det F. Linear, Corotational and StVK have
-no part that depends on J alone: everything is in Wd and U = 0. For all laws Wd and U are free of stress at F = I.
+The first Piola-Kirchhoff stress is P = dW/dF and the tangent A[3i+j, 3k+l] = d P_ij / d F_kl.
+`distortion_*` give Wd and its derivatives, `volumetric` gives U and its derivatives by J = det F. Linear,
+Corotational and StVK have no part that depends on J alone: everything is in Wd and U = 0. For all laws
+both Wd and U are free of stress at F = I.
 
 `code` chooses the law, `p` holds its constants (N_PARAMETERS floats, the rest zero):
 
@@ -114,7 +115,7 @@ def _corotational_energy(p, F):
 
 @njit(cache=True, error_model="numpy")
 def _corotational_tangent(p, F, P, A):
-    """A = 2 mu 1 + lambda R (x) R + (lambda tr(S - I) - 2 mu) dR/dF, dR/dF block (i, k) = [r_i]x g [r_k]x^T."""
+    """A = 2 mu 1 + lambda R (x) R + (lambda tr(S - I) - 2 mu) dR/dF; block (i, k) is [r_i]x g [r_k]x^T."""
     t, g00, g01, g02, g11, g12, g22 = rotation_and_spin(F, P)
     mu2, lam = 2.0 * p[0], p[1]
     w = lam * (t - 3.0) - mu2
@@ -254,14 +255,14 @@ def distortion_stress(code, p, F, P):
     if code == OGDEN:
         return ogden_stress(p, F, P)
     W, g1, g2, gJ, _, _, _, _ = _invariant_law(code, p, F)
-    if W < np.inf:
+    if not math.isinf(W):
         stress_from(F, P, g1, g2, gJ)
     return W
 
 
 @njit(cache=True, error_model="numpy")
 def distortion_tangent(code, p, F, P, A):
-    """Write P (3, 3) [Pa] and A = dP/dF (9, 9) [Pa]; return Wd, or inf with both untouched when inadmissible."""
+    """Write P (3, 3) [Pa] and A = dP/dF (9, 9) [Pa]; return Wd, or inf (both untouched)."""
     if code == COROTATIONAL:
         return _corotational_tangent(p, F, P, A)
     if code == LINEAR:
@@ -271,10 +272,10 @@ def distortion_tangent(code, p, F, P, A):
     if code == OGDEN:
         return ogden_tangent(p, F, P, A)
     W, g1, g2, gJ, g11, g1J, g2J, gJJ = _invariant_law(code, p, F)
-    if W < np.inf:
+    if not math.isinf(W):
         tangent_from(F, P, A, g1, gJ, g11, g1J, gJJ)
         if g2 != 0.0:
-            add_second_invariant(F, P, A, g2, 0.0, 0.0, g2J)
+            add_second_invariant(F, P, A, g2, g2J)
     return W
 
 

@@ -1,7 +1,7 @@
 """Stress and tangent of laws written in I1 = F:F, I2 = cof F : cof F and J = det F.
 
 Each law gives the first and second derivatives of W(I1, I2, J); two assemblers turn them into
-P (3, 3) and A (9, 9), A[3i+j, 3k+l] = d P_ij / d F_kl. Scalars are unrolled because a kernel must not allocate.
+P (3, 3) and A (9, 9), A[3i+j, 3k+l] = d P_ij / d F_kl. Scalars are unrolled: a kernel must not allocate.
 """
 
 from __future__ import annotations
@@ -137,15 +137,42 @@ def tangent_from(F, P, A, g1, gJ, g11, g1J, gJJ):
     P[1, 0], P[1, 1], P[1, 2] = a * f3 + gJ * c3, a * f4 + gJ * c4, a * f5 + gJ * c5
     P[2, 0], P[2, 1], P[2, 2] = a * f6 + gJ * c6, a * f7 + gJ * c7, a * f8 + gJ * c8
     u, v, w = 4.0 * g11, 2.0 * g1J, gJJ
-    _row(A, 0, u * f0 + v * c0, v * f0 + w * c0, f0, f1, f2, f3, f4, f5, f6, f7, f8, c0, c1, c2, c3, c4, c5, c6, c7, c8)
-    _row(A, 1, u * f1 + v * c1, v * f1 + w * c1, f0, f1, f2, f3, f4, f5, f6, f7, f8, c0, c1, c2, c3, c4, c5, c6, c7, c8)
-    _row(A, 2, u * f2 + v * c2, v * f2 + w * c2, f0, f1, f2, f3, f4, f5, f6, f7, f8, c0, c1, c2, c3, c4, c5, c6, c7, c8)
-    _row(A, 3, u * f3 + v * c3, v * f3 + w * c3, f0, f1, f2, f3, f4, f5, f6, f7, f8, c0, c1, c2, c3, c4, c5, c6, c7, c8)
-    _row(A, 4, u * f4 + v * c4, v * f4 + w * c4, f0, f1, f2, f3, f4, f5, f6, f7, f8, c0, c1, c2, c3, c4, c5, c6, c7, c8)
-    _row(A, 5, u * f5 + v * c5, v * f5 + w * c5, f0, f1, f2, f3, f4, f5, f6, f7, f8, c0, c1, c2, c3, c4, c5, c6, c7, c8)
-    _row(A, 6, u * f6 + v * c6, v * f6 + w * c6, f0, f1, f2, f3, f4, f5, f6, f7, f8, c0, c1, c2, c3, c4, c5, c6, c7, c8)
-    _row(A, 7, u * f7 + v * c7, v * f7 + w * c7, f0, f1, f2, f3, f4, f5, f6, f7, f8, c0, c1, c2, c3, c4, c5, c6, c7, c8)
-    _row(A, 8, u * f8 + v * c8, v * f8 + w * c8, f0, f1, f2, f3, f4, f5, f6, f7, f8, c0, c1, c2, c3, c4, c5, c6, c7, c8)
+    _row(
+        A, 0, u * f0 + v * c0, v * f0 + w * c0,
+        f0, f1, f2, f3, f4, f5, f6, f7, f8, c0, c1, c2, c3, c4, c5, c6, c7, c8,
+    )  # fmt: skip
+    _row(
+        A, 1, u * f1 + v * c1, v * f1 + w * c1,
+        f0, f1, f2, f3, f4, f5, f6, f7, f8, c0, c1, c2, c3, c4, c5, c6, c7, c8,
+    )  # fmt: skip
+    _row(
+        A, 2, u * f2 + v * c2, v * f2 + w * c2,
+        f0, f1, f2, f3, f4, f5, f6, f7, f8, c0, c1, c2, c3, c4, c5, c6, c7, c8,
+    )  # fmt: skip
+    _row(
+        A, 3, u * f3 + v * c3, v * f3 + w * c3,
+        f0, f1, f2, f3, f4, f5, f6, f7, f8, c0, c1, c2, c3, c4, c5, c6, c7, c8,
+    )  # fmt: skip
+    _row(
+        A, 4, u * f4 + v * c4, v * f4 + w * c4,
+        f0, f1, f2, f3, f4, f5, f6, f7, f8, c0, c1, c2, c3, c4, c5, c6, c7, c8,
+    )  # fmt: skip
+    _row(
+        A, 5, u * f5 + v * c5, v * f5 + w * c5,
+        f0, f1, f2, f3, f4, f5, f6, f7, f8, c0, c1, c2, c3, c4, c5, c6, c7, c8,
+    )  # fmt: skip
+    _row(
+        A, 6, u * f6 + v * c6, v * f6 + w * c6,
+        f0, f1, f2, f3, f4, f5, f6, f7, f8, c0, c1, c2, c3, c4, c5, c6, c7, c8,
+    )  # fmt: skip
+    _row(
+        A, 7, u * f7 + v * c7, v * f7 + w * c7,
+        f0, f1, f2, f3, f4, f5, f6, f7, f8, c0, c1, c2, c3, c4, c5, c6, c7, c8,
+    )  # fmt: skip
+    _row(
+        A, 8, u * f8 + v * c8, v * f8 + w * c8,
+        f0, f1, f2, f3, f4, f5, f6, f7, f8, c0, c1, c2, c3, c4, c5, c6, c7, c8,
+    )  # fmt: skip
     for r in range(9):
         A[r, r] += a
     add_cofactor_gradient(F, A, gJ)
@@ -178,43 +205,87 @@ def add_cofactor_gradient(F, A, g):
 
 
 @njit(cache=True, error_model="numpy")
-def add_second_invariant(F, P, A, g2, g12, g22, g2J):
-    """Add the terms of I2 to P and A: its gradient, its second derivative and its products with the others."""
-    d = _second_gradient(F)
-    c = cofactor(F)
-    # P serves as scratch for the gradient of I2: loops need an array, and none may be allocated.
-    p0, p1, p2 = P[0, 0], P[0, 1], P[0, 2]
-    p3, p4, p5 = P[1, 0], P[1, 1], P[1, 2]
-    p6, p7, p8 = P[2, 0], P[2, 1], P[2, 2]
-    P[0, 0], P[0, 1], P[0, 2], P[1, 0], P[1, 1], P[1, 2], P[2, 0], P[2, 1], P[2, 2] = d
-    x, y, z, w = 4.0 * g22, 4.0 * g12, 2.0 * g2J, 2.0 * g2
-    if x != 0.0 or y != 0.0 or z != 0.0:
-        r = 0
-        for cr in c:
-            dr, fr = P[r // 3, r % 3], F[r // 3, r % 3]
-            s = 0
-            for cs in c:
-                ds, fs = P[s // 3, s % 3], F[s // 3, s % 3]
-                A[r, s] += x * dr * ds + y * (dr * fs + fr * ds) + z * (dr * cs + cr * ds)
-                s += 1
-            r += 1
+def _add_row(
+    A, r, x, y,
+    c0, c1, c2, c3, c4, c5, c6, c7, c8, d0, d1, d2, d3, d4, d5, d6, d7, d8,
+):  # fmt: skip
+    """A[r] += x c + y d."""
+    A[r, 0] += x * c0 + y * d0
+    A[r, 1] += x * c1 + y * d1
+    A[r, 2] += x * c2 + y * d2
+    A[r, 3] += x * c3 + y * d3
+    A[r, 4] += x * c4 + y * d4
+    A[r, 5] += x * c5 + y * d5
+    A[r, 6] += x * c6 + y * d6
+    A[r, 7] += x * c7 + y * d7
+    A[r, 8] += x * c8 + y * d8
+
+
+@njit(cache=True, error_model="numpy")
+def add_second_invariant(F, P, A, g2, g2J):
+    """Add the terms of I2 to P and A: gradient, second derivative and product with J (g12 = g22 = 0)."""
+    d0, d1, d2, d3, d4, d5, d6, d7, d8 = _second_gradient(F)
+    c0, c1, c2, c3, c4, c5, c6, c7, c8 = cofactor(F)
+    z, w = 2.0 * g2J, 2.0 * g2
+    _add_row(
+        A, 0, z * d0, z * c0,
+        c0, c1, c2, c3, c4, c5, c6, c7, c8, d0, d1, d2, d3, d4, d5, d6, d7, d8,
+    )  # fmt: skip
+    _add_row(
+        A, 1, z * d1, z * c1,
+        c0, c1, c2, c3, c4, c5, c6, c7, c8, d0, d1, d2, d3, d4, d5, d6, d7, d8,
+    )  # fmt: skip
+    _add_row(
+        A, 2, z * d2, z * c2,
+        c0, c1, c2, c3, c4, c5, c6, c7, c8, d0, d1, d2, d3, d4, d5, d6, d7, d8,
+    )  # fmt: skip
+    _add_row(
+        A, 3, z * d3, z * c3,
+        c0, c1, c2, c3, c4, c5, c6, c7, c8, d0, d1, d2, d3, d4, d5, d6, d7, d8,
+    )  # fmt: skip
+    _add_row(
+        A, 4, z * d4, z * c4,
+        c0, c1, c2, c3, c4, c5, c6, c7, c8, d0, d1, d2, d3, d4, d5, d6, d7, d8,
+    )  # fmt: skip
+    _add_row(
+        A, 5, z * d5, z * c5,
+        c0, c1, c2, c3, c4, c5, c6, c7, c8, d0, d1, d2, d3, d4, d5, d6, d7, d8,
+    )  # fmt: skip
+    _add_row(
+        A, 6, z * d6, z * c6,
+        c0, c1, c2, c3, c4, c5, c6, c7, c8, d0, d1, d2, d3, d4, d5, d6, d7, d8,
+    )  # fmt: skip
+    _add_row(
+        A, 7, z * d7, z * c7,
+        c0, c1, c2, c3, c4, c5, c6, c7, c8, d0, d1, d2, d3, d4, d5, d6, d7, d8,
+    )  # fmt: skip
+    _add_row(
+        A, 8, z * d8, z * c8,
+        c0, c1, c2, c3, c4, c5, c6, c7, c8, d0, d1, d2, d3, d4, d5, d6, d7, d8,
+    )  # fmt: skip
+    P[0, 0] += w * d0
+    P[0, 1] += w * d1
+    P[0, 2] += w * d2
+    P[1, 0] += w * d3
+    P[1, 1] += w * d4
+    P[1, 2] += w * d5
+    P[2, 0] += w * d6
+    P[2, 1] += w * d7
+    P[2, 2] += w * d8
     I1 = first_invariant(F)
     for i in range(3):
         for k in range(3):
             b = F[i, 0] * F[k, 0] + F[i, 1] * F[k, 1] + F[i, 2] * F[k, 2]
-            e = (I1 if i == k else 0.0) - b
+            e = w * ((I1 if i == k else 0.0) - b)
             for j in range(3):
                 for m in range(3):
                     A[3 * i + j, 3 * k + m] += w * (2.0 * F[i, j] * F[k, m] - F[i, m] * F[k, j])
-                A[3 * i + j, 3 * k + j] += w * e
+                A[3 * i + j, 3 * k + j] += e
     for j in range(3):
         for m in range(3):
             b = w * (F[0, j] * F[0, m] + F[1, j] * F[1, m] + F[2, j] * F[2, m])
             for i in range(3):
                 A[3 * i + j, 3 * i + m] -= b
-    P[0, 0], P[0, 1], P[0, 2] = p0 + w * P[0, 0], p1 + w * P[0, 1], p2 + w * P[0, 2]
-    P[1, 0], P[1, 1], P[1, 2] = p3 + w * P[1, 0], p4 + w * P[1, 1], p5 + w * P[1, 2]
-    P[2, 0], P[2, 1], P[2, 2] = p6 + w * P[2, 0], p7 + w * P[2, 1], p8 + w * P[2, 2]
 
 
 # --- laws: (W, g1, g2, gJ, g11, g1J, g2J, gJJ); g12 = g22 = 0 for all of them ---------------------------
@@ -274,4 +345,5 @@ def yeoh(p, I1, J):
     k = 1.0 / J
     g = -2.0 / 3.0 * B * k
     W = x * (p[0] + x * (p[1] + x * p[2]))
-    return W, s * q, 0.0, s * g, t * q * q, q * (t * g - 2.0 / 3.0 * s * k), 0.0, t * g * g + s * B * k * k * 10.0 / 9.0
+    g1J = q * (t * g - 2.0 / 3.0 * s * k)
+    return W, s * q, 0.0, s * g, t * q * q, g1J, 0.0, t * g * g + s * B * k * k * 10.0 / 9.0

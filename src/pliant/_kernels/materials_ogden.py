@@ -41,7 +41,7 @@ def ogden_energy(p, F):
 
 @njit(cache=True, error_model="numpy")
 def _kirchhoff(p, l0, l1, l2):
-    """Principal Kirchhoff stresses (three) and the 3x3 symmetric matrix of their derivatives by log stretch."""
+    """Principal Kirchhoff stresses (three) and the symmetric matrix of their derivatives by log stretch."""
     t0 = t1 = t2 = 0.0
     d00 = d01 = d02 = d11 = d12 = d22 = 0.0
     for k in range(int(p[1])):
@@ -63,16 +63,10 @@ def _kirchhoff(p, l0, l1, l2):
 
 
 @njit(cache=True, error_model="numpy")
-def ogden_stress(p, F, P):
-    """Write P; return the energy density (inf, P untouched, when det F <= 0)."""
-    if not determinant(F) > 0.0:
-        return np.inf
-    u0, u1, u2, u3, u4, u5, u6, u7, u8, s0, s1, s2, v0, v1, v2, v3, v4, v5, v6, v7, v8 = svd_scalars(F)
-    l0, l1, l2 = math.log(s0), math.log(s1), math.log(s2)
-    m = (l0 + l1 + l2) / 3.0
-    l0, l1, l2 = l0 - m, l1 - m, l2 - m
-    t0, t1, t2, _, _, _, _, _, _ = _kirchhoff(p, l0, l1, l2)
-    x, y, z = t0 / s0, t1 / s1, t2 / s2
+def _compose(
+    P, x, y, z, u0, u1, u2, u3, u4, u5, u6, u7, u8, v0, v1, v2, v3, v4, v5, v6, v7, v8
+):  # fmt: skip
+    """P = U diag(x, y, z) V^T."""
     P[0, 0] = x * u0 * v0 + y * u1 * v1 + z * u2 * v2
     P[0, 1] = x * u0 * v3 + y * u1 * v4 + z * u2 * v5
     P[0, 2] = x * u0 * v6 + y * u1 * v7 + z * u2 * v8
@@ -82,12 +76,28 @@ def ogden_stress(p, F, P):
     P[2, 0] = x * u6 * v0 + y * u7 * v1 + z * u8 * v2
     P[2, 1] = x * u6 * v3 + y * u7 * v4 + z * u8 * v5
     P[2, 2] = x * u6 * v6 + y * u7 * v7 + z * u8 * v8
+
+
+@njit(cache=True, error_model="numpy")
+def ogden_stress(p, F, P):
+    """Write P; return the energy density (inf, P untouched, when det F <= 0)."""
+    if not determinant(F) > 0.0:
+        return np.inf
+    u0, u1, u2, u3, u4, u5, u6, u7, u8, s0, s1, s2, v0, v1, v2, v3, v4, v5, v6, v7, v8 = svd_scalars(F)
+    l0, l1, l2 = math.log(s0), math.log(s1), math.log(s2)
+    m = (l0 + l1 + l2) / 3.0
+    l0, l1, l2 = l0 - m, l1 - m, l2 - m
+    t0, t1, t2, _, _, _, _, _, _ = _kirchhoff(p, l0, l1, l2)
+    _compose(
+        P, t0 / s0, t1 / s1, t2 / s2,
+        u0, u1, u2, u3, u4, u5, u6, u7, u8, v0, v1, v2, v3, v4, v5, v6, v7, v8,
+    )  # fmt: skip
     return _energy(p, l0, l1, l2)
 
 
 @njit(cache=True, error_model="numpy")
 def _shear(p, sa, sb, lb, ta, tb):
-    """Stiffness of the pair's symmetric and antisymmetric modes: (wa-wb)/(sa-sb), (wa+wb)/(sa+sb), w = t/s."""
+    """Stiffness of a pair's symmetric and skew mode: (wa-wb)/(sa-sb) and (wa+wb)/(sa+sb), w = t/s."""
     x = (sa - sb) / sb
     slope = 0.0  # (ta - tb) / (sa - sb)
     lx = math.log1p(x)
@@ -96,11 +106,6 @@ def _shear(p, sa, sb, lb, ta, tb):
         ratio = math.expm1(a * lx) / x if abs(x) > 1e-13 else a
         slope += p[MU + k] * math.exp(a * lb) * ratio
     return slope / (sb * sa) - tb / (sa * sb), (ta / sa + tb / sb) / (sa + sb)
-
-
-@njit(cache=True, error_model="numpy")
-def _set_row(A, r, a, b, c):
-    A[r, 0], A[r, 1], A[r, 2] = a, b, c
 
 
 @njit(cache=True, error_model="numpy")
@@ -133,8 +138,7 @@ def ogden_tangent(p, F, P, A):
     x01, y01 = 0.5 * (a01 + b01), 0.5 * (a01 - b01)
     x02, y02 = 0.5 * (a02 + b02), 0.5 * (a02 - b02)
     x12, y12 = 0.5 * (a12 + b12), 0.5 * (a12 - b12)
-    # The rows of A first hold the nine dyads; each column is then replaced by sum_q D_q[column] (H D)_q,
-    # which needs all rows of one column at a time for the left factor: copied to scalars below.
+    # The rows of A first hold the nine dyads D_q; column s of them is all that column s of the result needs.
     _dyad(A, 0, u0, u3, u6, v0, v3, v6)
     _dyad(A, 1, u0, u3, u6, v1, v4, v7)
     _dyad(A, 2, u0, u3, u6, v2, v5, v8)
@@ -157,22 +161,22 @@ def ogden_tangent(p, F, P, A):
         w0, w1, w2 = k0 * v0 + k1 * v1 + k2 * v2, k0 * v3 + k1 * v4 + k2 * v5, k0 * v6 + k1 * v7 + k2 * v8
         w3, w4, w5 = k3 * v0 + k4 * v1 + k5 * v2, k3 * v3 + k4 * v4 + k5 * v5, k3 * v6 + k4 * v7 + k5 * v8
         w6, w7, w8 = k6 * v0 + k7 * v1 + k8 * v2, k6 * v3 + k7 * v4 + k8 * v5, k6 * v6 + k7 * v7 + k8 * v8
-        A[0, s], A[1, s], A[2, s] = u0 * w0 + u1 * w3 + u2 * w6, u0 * w1 + u1 * w4 + u2 * w7, u0 * w2 + u1 * w5 + u2 * w8
-        A[3, s], A[4, s], A[5, s] = u3 * w0 + u4 * w3 + u5 * w6, u3 * w1 + u4 * w4 + u5 * w7, u3 * w2 + u4 * w5 + u5 * w8
-        A[6, s], A[7, s], A[8, s] = u6 * w0 + u7 * w3 + u8 * w6, u6 * w1 + u7 * w4 + u8 * w7, u6 * w2 + u7 * w5 + u8 * w8
+        A[0, s] = u0 * w0 + u1 * w3 + u2 * w6
+        A[1, s] = u0 * w1 + u1 * w4 + u2 * w7
+        A[2, s] = u0 * w2 + u1 * w5 + u2 * w8
+        A[3, s] = u3 * w0 + u4 * w3 + u5 * w6
+        A[4, s] = u3 * w1 + u4 * w4 + u5 * w7
+        A[5, s] = u3 * w2 + u4 * w5 + u5 * w8
+        A[6, s] = u6 * w0 + u7 * w3 + u8 * w6
+        A[7, s] = u6 * w1 + u7 * w4 + u8 * w7
+        A[8, s] = u6 * w2 + u7 * w5 + u8 * w8
     for r in range(9):
         for s in range(r):
             x = 0.5 * (A[r, s] + A[s, r])
             A[r, s] = x
             A[s, r] = x
-    x, y, z = t0 / s0, t1 / s1, t2 / s2
-    P[0, 0] = x * u0 * v0 + y * u1 * v1 + z * u2 * v2
-    P[0, 1] = x * u0 * v3 + y * u1 * v4 + z * u2 * v5
-    P[0, 2] = x * u0 * v6 + y * u1 * v7 + z * u2 * v8
-    P[1, 0] = x * u3 * v0 + y * u4 * v1 + z * u5 * v2
-    P[1, 1] = x * u3 * v3 + y * u4 * v4 + z * u5 * v5
-    P[1, 2] = x * u3 * v6 + y * u4 * v7 + z * u5 * v8
-    P[2, 0] = x * u6 * v0 + y * u7 * v1 + z * u8 * v2
-    P[2, 1] = x * u6 * v3 + y * u7 * v4 + z * u8 * v5
-    P[2, 2] = x * u6 * v6 + y * u7 * v7 + z * u8 * v8
+    _compose(
+        P, t0 / s0, t1 / s1, t2 / s2,
+        u0, u1, u2, u3, u4, u5, u6, u7, u8, v0, v1, v2, v3, v4, v5, v6, v7, v8,
+    )  # fmt: skip
     return _energy(p, l0, l1, l2)

@@ -108,6 +108,12 @@ def svd_scalars(F):
 
 
 @njit(cache=True, error_model="numpy")
+def _times_symmetric(x, y, z, m00, m01, m02, m11, m12, m22):
+    """Row vector times symmetric matrix."""
+    return x * m00 + y * m01 + z * m02, x * m01 + y * m11 + z * m12, x * m02 + y * m12 + z * m22
+
+
+@njit(cache=True, error_model="numpy")
 def _rotation(F):
     """Rotation of F. Returns (R row by row, tr S, fast), fast False where the SVD was needed."""
     f0, f1, f2 = F[0, 0], F[0, 1], F[0, 2]
@@ -152,16 +158,16 @@ def _rotation(F):
         r6 = k * (f6 * m00 + f7 * m01 + f8 * m02 + y * c6)
         r7 = k * (f6 * m01 + f7 * m11 + f8 * m12 + y * c7)
         r8 = k * (f6 * m02 + f7 * m12 + f8 * m22 + y * c8)
-        # An error of t changes the stretch of R but not its directions: one Newton-Schulz step squares it away.
+        # An error of t changes the stretch of R, not its directions: one Newton-Schulz step squares it away.
         m00 = 1.5 - 0.5 * (r0 * r0 + r3 * r3 + r6 * r6)
         m11 = 1.5 - 0.5 * (r1 * r1 + r4 * r4 + r7 * r7)
         m22 = 1.5 - 0.5 * (r2 * r2 + r5 * r5 + r8 * r8)
         m01 = -0.5 * (r0 * r1 + r3 * r4 + r6 * r7)
         m02 = -0.5 * (r0 * r2 + r3 * r5 + r6 * r8)
         m12 = -0.5 * (r1 * r2 + r4 * r5 + r7 * r8)
-        r0, r1, r2 = r0 * m00 + r1 * m01 + r2 * m02, r0 * m01 + r1 * m11 + r2 * m12, r0 * m02 + r1 * m12 + r2 * m22
-        r3, r4, r5 = r3 * m00 + r4 * m01 + r5 * m02, r3 * m01 + r4 * m11 + r5 * m12, r3 * m02 + r4 * m12 + r5 * m22
-        r6, r7, r8 = r6 * m00 + r7 * m01 + r8 * m02, r6 * m01 + r7 * m11 + r8 * m12, r6 * m02 + r7 * m12 + r8 * m22
+        r0, r1, r2 = _times_symmetric(r0, r1, r2, m00, m01, m02, m11, m12, m22)
+        r3, r4, r5 = _times_symmetric(r3, r4, r5, m00, m01, m02, m11, m12, m22)
+        r6, r7, r8 = _times_symmetric(r6, r7, r8, m00, m01, m02, m11, m12, m22)
         t = r0 * f0 + r1 * f1 + r2 * f2 + r3 * f3 + r4 * f4 + r5 * f5 + r6 * f6 + r7 * f7 + r8 * f8
         return r0, r1, r2, r3, r4, r5, r6, r7, r8, t, True
     u0, u1, u2, u3, u4, u5, u6, u7, u8, s0, s1, s2, v0, v1, v2, v3, v4, v5, v6, v7, v8 = svd_scalars(F)
@@ -243,19 +249,17 @@ def polar_batch(F, R, S):
 def svd(F, U, s, V):
     """Signed singular value decomposition of one matrix: F = U diag(s) V^T, U and V proper rotations."""
     x = svd_scalars(F)
-    k = 0
-    for value in x:
+    for k, value in enumerate(x):
         if k < 9:
             U[k // 3, k % 3] = value
         elif k < 12:
             s[k - 9] = value
         else:
             V[(k - 12) // 3, (k - 12) % 3] = value
-        k += 1
 
 
 @njit(cache=True, error_model="numpy")
 def svd_batch(F, U, s, V):
-    """Signed singular value decompositions of n matrices (n, 3, 3) into U (n, 3, 3), s (n, 3), V (n, 3, 3)."""
+    """Signed singular value decompositions of F (n, 3, 3), written into U, V (n, 3, 3) and s (n, 3)."""
     for e in range(F.shape[0]):
         svd(F[e], U[e], s[e], V[e])
