@@ -1,80 +1,38 @@
-"""Cholesky factorisation behind one verb, `factorise`, and one noun, `Factor`."""
+"""Factorise a symmetric matrix: one verb, `factorise`, in front of several methods.
+
+    factor = factorise(stiffness)            # raises NotPositiveDefinite
+    x = factor.solve(b)
+
+| method       | how                                                      | best for                       |
+|--------------|----------------------------------------------------------|--------------------------------|
+| `supernodal` | our multifrontal Cholesky, nested dissection             | sparse matrices                |
+| `banded`     | LAPACK banded Cholesky after reverse Cuthill-McKee       | very slender bodies, few solves |
+| `dense`      | LAPACK Cholesky                                          | small or full matrices         |
+| `pardiso`    | MKL, extra `pardiso`                                     | many cores                     |
+| `auto`       | dense below a size, banded or supernodal by a cost model |                                |
+
+The compiled factorisation calls scipy's BLAS, which may start threads of its own. For bodies of a few
+thousand nodes one thread is best: set OMP_NUM_THREADS=1, or use `threadpoolctl.threadpool_limits(1)`.
+"""
 
 from __future__ import annotations
 
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 
-from pliant.errors import ArgumentError, SolveError
+from pliant.errors import ArgumentError
+from pliant.solve.factor import DenseFactor, Factor, GeneralFactor, NotPositiveDefinite
+from pliant.solve.supernodal import SupernodalFactor
 from pliant.solve.symmetric import SymmetricMatrix
 
-Array = NDArray[np.float64]
+__all__ = ["METHODS", "Factor", "NotPositiveDefinite", "factorise", "factorise_general"]
+
 METHODS = ("auto", "supernodal", "banded", "dense", "pardiso")
 
-
-class NotPositiveDefinite(SolveError):
-    """A matrix that should be positive definite is not.
-
-    Attributes:
-        column: the row and column of the matrix at which the factorisation broke down.
-    """
-
-    def __init__(self, column: int, detail: str = "") -> None:
-        self.column = int(column)
-        extra = f" ({detail})" if detail else ""
-        super().__init__(
-            f"the matrix is not positive definite: the pivot of column {self.column} is not positive{extra}"
-        )
-
-
-class Factor:
-    """A factorisation, first version (splu behind the final interface)."""
-
-    method = "splu"
-
-    def __init__(self, matrix: SymmetricMatrix | Array, shift: float) -> None:
-        from scipy.sparse import csc_array
-        from scipy.sparse.linalg import splu
-
-        csc = matrix.tocsc() if isinstance(matrix, SymmetricMatrix) else csc_array(matrix)
-        self.n = csc.shape[0]
-        if shift:
-            from scipy.sparse import eye_array
-
-            csc = csc + shift * eye_array(self.n)
-        try:
-            self._lu = splu(csc.tocsc(), permc_spec="MMD_AT_PLUS_A", diag_pivot_thresh=0.0,
-                            options={"SymmetricMode": True})
-        except RuntimeError as error:
-            raise NotPositiveDefinite(0, str(error)) from error
-        self._d = self._lu.U.diagonal()
-        if not (self._d > 0).all():
-            raise NotPositiveDefinite(int(self._lu.perm_c.argsort()[np.argmin(self._d)]))
-        self.nnz = self._lu.L.nnz
-
-    @property
-    def logdet(self) -> float:
-        """Logarithm of the determinant."""
-        return float(np.log(self._d).sum())
-
-    def solve(self, b: ArrayLike) -> Array:
-        """Solve for (n,) or (n, k)."""
-        return self._lu.solve(np.asarray(b, dtype=np.float64))
-
-    def solve_sparse(self, B: Any) -> Array:
-        """Solve for sparse right-hand sides (n, k); dense result."""
-        return self._lu.solve(B.toarray())
-
-    def half_solve_sparse(self, B: Any) -> Array:
-        """Y with Y^T Y = B^T A^-1 B."""
-        from scipy.sparse.linalg import spsolve_triangular
-
-        permuted = np.empty((self.n, B.shape[1]))
-        permuted[self._lu.perm_r] = B.toarray()
-        half = spsolve_triangular(self._lu.L.tocsr(), permuted, unit_diagonal=True)
-        return half / np.sqrt(self._d)[:, None]
+# up to here a full LAPACK factorisation beats the sparse one whatever the pattern (measured)
+_DENSE_UP_TO = 48
 
 
 def factorise(
@@ -84,7 +42,76 @@ def factorise(
     method: str = "auto",
     reuse: Factor | None = None,
 ) -> Factor:
-    """Factorise a symmetric positive definite matrix, after adding `shift` to its diagonal."""
+    """Cholesky factorisation of a symmetric positive definite matrix plus `shift` times the identity.
+
+    Args:
+        matrix: the matrix; a dense array is factorised densely.
+        shift: added to every diagonal entry, in the units of the matrix.
+        method: one of `METHODS`.
+        reuse: a factor that is no longer needed: its storage is taken over if it fits. It cannot solve
+            any more afterwards, also when this factorisation fails.
+
+    Raises:
+        NotPositiveDefinite: with the column at which the factorisation broke down.
+        ArgumentError: the matrix is not symmetric or not finite (dense input), or an option is unknown.
+    """
     if method not in METHODS:
         raise ArgumentError("method", f"is {method!r}", ", ".join(METHODS))
-    return Factor(matrix, float(shift))
+    if not np.isfinite(shift):
+        raise ArgumentError("shift", f"is {shift}", "a finite number")
+    shift = float(shift)
+    if not isinstance(matrix, SymmetricMatrix):
+        dense = _checked(matrix)
+        if method in ("auto", "dense"):
+            return DenseFactor(dense, shift)
+        matrix = SymmetricMatrix.from_scipy(dense)
+    if method == "auto":
+        method = _choose(matrix)
+    if method == "dense":
+        return DenseFactor(matrix.toarray(), shift)
+    if method == "banded":
+        from pliant.solve.banded import BandedFactor
+
+        return BandedFactor(matrix, shift)
+    if method == "pardiso":
+        from pliant.solve.pardiso import PardisoFactor
+
+        return PardisoFactor(matrix, shift)
+    return SupernodalFactor(matrix, shift, reuse if isinstance(reuse, SupernodalFactor) else None)
+
+
+def factorise_general(matrix: Any) -> GeneralFactor:
+    """Sparse LU of a square matrix that may be indefinite; slow, for the rare case that needs it.
+
+    Args:
+        matrix: SymmetricMatrix, scipy sparse, or dense array.
+
+    Raises:
+        SolveError: the matrix is singular.
+    """
+    from scipy.sparse import csc_array
+
+    csc = matrix.tocsc() if isinstance(matrix, SymmetricMatrix) else csc_array(matrix, dtype=np.float64)
+    if csc.ndim != 2 or csc.shape[0] != csc.shape[1] or csc.shape[0] == 0:
+        raise ArgumentError("matrix", f"has shape {csc.shape}", "square, not empty")
+    if not np.isfinite(csc.data).all():
+        raise ArgumentError("matrix", "has entries that are not finite", "finite numbers")
+    return GeneralFactor(csc)
+
+
+def _choose(matrix: SymmetricMatrix) -> str:
+    if matrix.n <= _DENSE_UP_TO:
+        return "dense"
+    return "supernodal"
+
+
+def _checked(matrix: NDArray[Any]) -> NDArray[np.float64]:
+    dense = np.asarray(matrix, dtype=np.float64)
+    if dense.ndim != 2 or dense.shape[0] != dense.shape[1] or dense.shape[0] == 0:
+        raise ArgumentError("matrix", f"has shape {dense.shape}", "square, not empty")
+    difference = np.abs(dense - dense.T).max()
+    if not difference <= 1e-9 * np.abs(dense).max():
+        if not np.isfinite(dense).all():
+            raise ArgumentError("matrix", "has entries that are not finite", "finite numbers")
+        raise ArgumentError("matrix", f"is not symmetric (difference {difference:.3g})", "symmetric")
+    return dense

@@ -20,6 +20,7 @@ from pliant.errors import ArgumentError
 if TYPE_CHECKING:
     import scipy.sparse
 
+    from pliant.solve.banded import Band
     from pliant.solve.symbolic import Symbolic
 
 Array = NDArray[np.float64]
@@ -125,6 +126,13 @@ class SymmetricPattern:
         from pliant.solve.symbolic import analyse
 
         return analyse(self)
+
+    @cached_property
+    def band(self) -> Band:
+        """Layout as a band after reverse Cuthill-McKee; computed at first use."""
+        from pliant.solve.banded import lay_out
+
+        return lay_out(self)
 
     def zeros(self) -> SymmetricMatrix:
         """The zero matrix with this pattern."""

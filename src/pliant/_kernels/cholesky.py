@@ -1,0 +1,271 @@
+"""Multifrontal supernodal Cholesky factorisation and its triangular solves, over BLAS and LAPACK.
+
+The arguments that describe the factor are the arrays of `pliant.solve.symbolic.Symbolic`, under the same
+names. A panel is column-major, (w + r) x w: w pivots, then the r rows below them. Right-hand sides are
+C-ordered (n, k) in eliminated order, which a column-major routine sees as (k, n): the values of one
+unknown are contiguous, so gathering and scattering rows is copying.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numba import njit
+
+from pliant._kernels.lapack import NO, RIGHT, TRANS, address, dgemm, dgemv, dpotrf, dsyrk, dtrsm, dtrsv
+
+# below this many pivots the loops here beat the calls (measured with OpenBLAS)
+_FEW = 4
+
+
+@njit(cache=True, nogil=True)
+def _small_front(w, r, panel, update, has_children):
+    """Factor a panel of few pivots in place and subtract its outer product from the update matrix."""
+    m = w + r
+    for j in range(w):
+        pivot = panel[j * m + j]
+        if not pivot > 0.0:
+            return j + 1
+        pivot = np.sqrt(pivot)
+        panel[j * m + j] = pivot
+        scale = 1.0 / pivot
+        for i in range(j + 1, m):
+            panel[j * m + i] *= scale
+        for c in range(j + 1, w):
+            a = panel[j * m + c]
+            for i in range(c, m):
+                panel[c * m + i] -= a * panel[j * m + i]
+    for c in range(r):
+        column = update[c * r : (c + 1) * r]
+        if not has_children:
+            for i in range(c, r):
+                column[i] = 0.0
+        for j in range(w):
+            below = panel[j * m + w : (j + 1) * m]
+            a = below[c]
+            for i in range(c, r):
+                column[i] -= a * below[i]
+    return 0
+
+
+@njit(cache=True, nogil=True)
+def _extend_add(relative, child, w, m, panel, update):
+    """Add the update matrix of a child (lower triangle) to the panel and the update matrix of its parent."""
+    q = relative.size
+    r = m - w
+    for j in range(q):
+        source = child[j * q : (j + 1) * q]
+        t = relative[j]
+        if t < w:
+            target = panel[t * m : (t + 1) * m]
+            for i in range(j, q):
+                target[relative[i]] += source[i]
+        else:
+            target = update[(t - w) * r : (t - w + 1) * r]
+            for i in range(j, q):
+                target[relative[i] - w] += source[i]
+
+
+@njit(cache=True, nogil=True)
+def factorise(
+    first, row_ptr, child_ptr, children, relative, panel_ptr, update_ptr, source_ptr, source, target,
+    data, shift, panels, updates,
+):
+    """Factor the matrix whose values are `data` plus `shift` on the diagonal, into `panels`.
+
+    Returns -1, or the permuted column whose pivot is not positive.
+    """
+    for s in range(first.size - 1):
+        w = first[s + 1] - first[s]
+        r = row_ptr[s + 1] - row_ptr[s]
+        m = w + r
+        start = panel_ptr[s]
+        panel = panels[start : start + m * w]
+        update = updates[update_ptr[s] : update_ptr[s] + r * r]
+        panel[:] = 0.0
+        for p in range(source_ptr[s], source_ptr[s + 1]):
+            panels[target[p]] = data[source[p]]
+        if shift != 0.0:
+            for j in range(w):
+                panel[j * (m + 1)] += shift
+        has_children = child_ptr[s + 1] > child_ptr[s]
+        if has_children:
+            for c in range(r):
+                for i in range(c * r + c, (c + 1) * r):
+                    update[i] = 0.0
+            for p in range(child_ptr[s], child_ptr[s + 1]):
+                c = children[p]
+                q = row_ptr[c + 1] - row_ptr[c]
+                _extend_add(
+                    relative[row_ptr[c] : row_ptr[c + 1]],
+                    updates[update_ptr[c] : update_ptr[c] + q * q], w, m, panel, update,
+                )
+        if w < _FEW:
+            info = _small_front(w, r, panel, update, has_children)
+        else:
+            info = dpotrf(w, address(panel, 0), m)
+            if info == 0 and r > 0:
+                dtrsm(RIGHT, TRANS, r, w, address(panel, 0), m, address(panel, w), m)
+                beta = 1.0 if has_children else 0.0
+                dsyrk(r, w, -1.0, address(panel, w), m, beta, address(update, 0), r)
+        if info != 0:
+            return first[s] + info - 1
+    return -1
+
+
+@njit(cache=True, nogil=True)
+def forward(first, row_ptr, rows, panel_ptr, panels, x, work):
+    """Solve L y = x in place for one right-hand side (n,); work (max r,)."""
+    for s in range(first.size - 1):
+        f = first[s]
+        w = first[s + 1] - f
+        low = row_ptr[s]
+        r = row_ptr[s + 1] - low
+        m = w + r
+        start = panel_ptr[s]
+        if w < _FEW:
+            for j in range(w):
+                column = panels[start + j * m : start + (j + 1) * m]
+                value = x[f + j] / column[j]
+                x[f + j] = value
+                for i in range(j + 1, w):
+                    x[f + i] -= column[i] * value
+                for i in range(r):
+                    x[rows[low + i]] -= column[w + i] * value
+        else:
+            dtrsv(NO, w, address(panels, start), m, address(x, f))
+            if r > 0:
+                dgemv(NO, r, w, 1.0, address(panels, start + w), m, address(x, f), 0.0, address(work, 0))
+                for i in range(r):
+                    x[rows[low + i]] -= work[i]
+
+
+@njit(cache=True, nogil=True)
+def backward(first, row_ptr, rows, panel_ptr, panels, x, work):
+    """Solve L^T y = x in place for one right-hand side (n,); work (max r,)."""
+    for s in range(first.size - 2, -1, -1):
+        f = first[s]
+        w = first[s + 1] - f
+        low = row_ptr[s]
+        r = row_ptr[s + 1] - low
+        m = w + r
+        start = panel_ptr[s]
+        for i in range(r):
+            work[i] = x[rows[low + i]]
+        if w < _FEW:
+            for j in range(w - 1, -1, -1):
+                column = panels[start + j * m : start + (j + 1) * m]
+                value = x[f + j]
+                for i in range(j + 1, w):
+                    value -= column[i] * x[f + i]
+                for i in range(r):
+                    value -= column[w + i] * work[i]
+                x[f + j] = value / column[j]
+        else:
+            if r > 0:
+                dgemv(TRANS, r, w, -1.0, address(panels, start + w), m, address(work, 0), 1.0, address(x, f))
+            dtrsv(TRANS, w, address(panels, start), m, address(x, f))
+
+
+@njit(cache=True, nogil=True)
+def forward_many(first, row_ptr, rows, panel_ptr, panels, x, work):
+    """Solve L Y = X in place for C-ordered (n, k); work (max r, k)."""
+    k = x.shape[1]
+    flat = x.reshape(-1)
+    for s in range(first.size - 1):
+        f = first[s]
+        w = first[s + 1] - f
+        low = row_ptr[s]
+        r = row_ptr[s + 1] - low
+        start = panel_ptr[s]
+        at = address(flat, f * k)
+        dtrsm(RIGHT, TRANS, k, w, address(panels, start), w + r, at, k)
+        if r > 0:
+            below = address(panels, start + w)
+            dgemm(NO, TRANS, k, r, w, 1.0, at, k, below, w + r, 0.0, address(work, 0), k)
+            for i in range(r):
+                line = x[rows[low + i]]
+                for c in range(k):
+                    line[c] -= work[i * k + c]
+
+
+@njit(cache=True, nogil=True)
+def backward_many(first, row_ptr, rows, panel_ptr, panels, x, work):
+    """Solve L^T Y = X in place for C-ordered (n, k); work (max r * k,)."""
+    k = x.shape[1]
+    flat = x.reshape(-1)
+    for s in range(first.size - 2, -1, -1):
+        f = first[s]
+        w = first[s + 1] - f
+        low = row_ptr[s]
+        r = row_ptr[s + 1] - low
+        start = panel_ptr[s]
+        at = address(flat, f * k)
+        if r > 0:
+            for i in range(r):
+                line = x[rows[low + i]]
+                for c in range(k):
+                    work[i * k + c] = line[c]
+            below = address(panels, start + w)
+            dgemm(NO, NO, k, w, r, -1.0, address(work, 0), k, below, w + r, 1.0, at, k)
+        dtrsm(RIGHT, NO, k, w, address(panels, start), w + r, at, k)
+
+
+@njit(cache=True)
+def reach(column_ptr, row_indices, position, supernode_of, parent, active):
+    """Mark in active (ns, k) the supernodes that the forward solve of each sparse column visits."""
+    for c in range(column_ptr.size - 1):
+        for p in range(column_ptr[c], column_ptr[c + 1]):
+            s = supernode_of[position[row_indices[p]]]
+            while s >= 0 and not active[s, c]:
+                active[s, c] = True
+                s = parent[s]
+
+
+@njit(cache=True, nogil=True)
+def forward_sparse(first, row_ptr, rows, panel_ptr, panels, active, x, work, lines):
+    """Solve L Y = X in place for C-ordered (n, k), at each supernode only for the columns active there.
+
+    work (max r * k,), lines (max w * k,).
+    """
+    k = x.shape[1]
+    columns = np.empty(k, np.int64)
+    for s in range(first.size - 1):
+        q = 0
+        for c in range(k):
+            if active[s, c]:
+                columns[q] = c
+                q += 1
+        if q == 0:
+            continue
+        f = first[s]
+        w = first[s + 1] - f
+        low = row_ptr[s]
+        r = row_ptr[s + 1] - low
+        start = panel_ptr[s]
+        for j in range(w):
+            for c in range(q):
+                lines[j * q + c] = x[f + j, columns[c]]
+        at = address(lines, 0)
+        dtrsm(RIGHT, TRANS, q, w, address(panels, start), w + r, at, q)
+        for j in range(w):
+            for c in range(q):
+                x[f + j, columns[c]] = lines[j * q + c]
+        if r > 0:
+            below = address(panels, start + w)
+            dgemm(NO, TRANS, q, r, w, 1.0, at, q, below, w + r, 0.0, address(work, 0), q)
+            for i in range(r):
+                line = x[rows[low + i]]
+                for c in range(q):
+                    line[columns[c]] -= work[i * q + c]
+
+
+@njit(cache=True)
+def log_diagonal(first, row_ptr, panel_ptr, panels):
+    """Sum of the logarithms of the diagonal of L."""
+    total = 0.0
+    for s in range(first.size - 1):
+        w = first[s + 1] - first[s]
+        m = w + row_ptr[s + 1] - row_ptr[s]
+        for j in range(w):
+            total += np.log(panels[panel_ptr[s] + j * (m + 1)])
+    return total

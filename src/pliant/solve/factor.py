@@ -1,0 +1,175 @@
+"""What a factorised matrix offers, whatever factorised it."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from pliant.errors import ArgumentError, SolveError
+
+Array = NDArray[np.float64]
+
+
+class NotPositiveDefinite(SolveError):
+    """A matrix that should be positive definite is not.
+
+    Attributes:
+        column: row and column of the matrix whose pivot was not positive (or not a number). The leading
+            block up to it, in the order of elimination, is not positive definite.
+    """
+
+    def __init__(self, column: int) -> None:
+        self.column = int(column)
+        super().__init__(
+            f"the matrix is not positive definite: the pivot of unknown {self.column} is not positive. "
+            "Add a shift, or check that the body is held and that no element is inverted"
+        )
+
+
+class Factor(ABC):
+    """A factorised matrix A: solves with it as often as wanted. Owns its storage; safe to share by threads.
+
+    Attributes:
+        n: number of rows.
+        method: which method made it.
+        nnz: number of entries of the factor.
+    """
+
+    method: ClassVar[str]
+    n: int
+    nnz: int
+
+    def solve(self, b: ArrayLike) -> Array:
+        """A^-1 b for one or several right-hand sides, (n,) or (n, k); the result has the same shape."""
+        rhs = np.asarray(b, dtype=np.float64)
+        if rhs.ndim not in (1, 2) or rhs.shape[0] != self.n:
+            raise ArgumentError("b", f"has shape {rhs.shape}", f"({self.n},) or ({self.n}, k)")
+        if rhs.size == 0:
+            return np.empty(rhs.shape)
+        return self._solve(rhs)
+
+    def solve_sparse(self, B: Any) -> Array:
+        """A^-1 B for a scipy sparse B (n, k), as a dense array; skips what the zeros of B leave at zero."""
+        columns = self._columns(B)
+        return self._solve_sparse(columns) if columns.shape[1] else np.empty(columns.shape)
+
+    def half_solve_sparse(self, B: Any) -> Array:
+        """Y = L^-1 P B (n, k), dense, where A = P^T L L^T P: then Y^T Y = B^T A^-1 B.
+
+        Costs half a solve, and less than that where B has few entries: the way to condense
+        W = H A^-1 H^T, with B = H^T. The rows of Y are in the order of elimination.
+        """
+        columns = self._columns(B)
+        return self._half_solve_sparse(columns) if columns.shape[1] else np.empty(columns.shape)
+
+    @property
+    @abstractmethod
+    def logdet(self) -> float:
+        """Natural logarithm of |det A|."""
+
+    @abstractmethod
+    def _solve(self, b: Array) -> Array: ...
+
+    @abstractmethod
+    def _half_solve_sparse(self, B: Any) -> Array: ...
+
+    def _solve_sparse(self, B: Any) -> Array:
+        return self._solve(B.toarray())
+
+    def _columns(self, B: Any) -> Any:
+        from scipy.sparse import csc_array
+
+        columns = csc_array(B, dtype=np.float64)
+        if columns.ndim != 2 or columns.shape[0] != self.n:
+            raise ArgumentError("B", f"has shape {columns.shape}", f"({self.n}, k)")
+        return columns
+
+
+class DenseFactor(Factor):
+    """LAPACK Cholesky factorisation of a dense matrix."""
+
+    method = "dense"
+
+    def __init__(self, matrix: Array, shift: float = 0.0) -> None:
+        from scipy.linalg.lapack import dpotrf
+
+        self.n = matrix.shape[0]
+        self.nnz = self.n * (self.n + 1) // 2
+        work = np.array(matrix, dtype=np.float64, order="F")
+        if shift:
+            work.ravel(order="K")[:: self.n + 1] += shift
+        self._lower, info = dpotrf(work, lower=1, clean=0, overwrite_a=1)
+        if info:
+            raise NotPositiveDefinite(info - 1)
+
+    @property
+    def logdet(self) -> float:
+        """Natural logarithm of det A."""
+        return 2.0 * float(np.log(self._lower.diagonal()).sum())
+
+    def _solve(self, b: Array) -> Array:
+        from scipy.linalg.lapack import dpotrs
+
+        return dpotrs(self._lower, b, lower=1)[0].reshape(b.shape)
+
+    def _half_solve_sparse(self, B: Any) -> Array:
+        from scipy.linalg.lapack import dtrtrs
+
+        return dtrtrs(self._lower, B.toarray(), lower=1)[0]
+
+
+class GeneralFactor(Factor):
+    """Sparse LU of a square matrix that need not be positive definite (SuperLU).
+
+    Attributes:
+        negative_eigenvalues: how many eigenvalues are negative, from the signs of the pivots; None when
+            pivoting off the diagonal was needed, or the matrix is not symmetric.
+    """
+
+    method = "lu"
+
+    def __init__(self, matrix: Any) -> None:
+        from scipy.sparse.linalg import splu
+
+        self.n = matrix.shape[0]
+        self.negative_eigenvalues: int | None = None
+        skew = abs(matrix - matrix.T)
+        scale = float(abs(matrix.data).max(initial=0.0))
+        if skew.nnz == 0 or skew.max() <= 1e-9 * scale:
+            try:
+                self._lu = splu(
+                    matrix, permc_spec="MMD_AT_PLUS_A", diag_pivot_thresh=0.0, options={"SymmetricMode": True}
+                )
+                if self._accurate(matrix):
+                    if np.array_equal(self._lu.perm_r, self._lu.perm_c):
+                        self.negative_eigenvalues = int((self._lu.U.diagonal() < 0).sum())
+                    self.nnz = self._lu.nnz
+                    return
+            except RuntimeError:
+                pass  # a zero pivot on the diagonal: pivot properly
+        try:
+            self._lu = splu(matrix)
+        except RuntimeError as error:
+            raise SolveError(f"the matrix is singular ({error})") from error
+        self.nnz = self._lu.nnz
+
+    def _accurate(self, matrix: Any) -> bool:
+        # without pivoting the elimination may be unstable: one solve with a known answer tells
+        known = np.random.default_rng(0).uniform(0.5, 1.5, self.n)
+        b = matrix @ known
+        residual = np.abs(matrix @ self._lu.solve(b) - b).max()
+        return bool(residual <= 1e-10 * np.abs(b).max())
+
+    @property
+    def logdet(self) -> float:
+        """Natural logarithm of |det A|."""
+        return float(np.log(np.abs(self._lu.U.diagonal())).sum())
+
+    def _solve(self, b: Array) -> Array:
+        return self._lu.solve(b)
+
+    def _half_solve_sparse(self, B: Any) -> Array:
+        raise SolveError("a matrix that is not positive definite has no half solve; use solve_sparse")

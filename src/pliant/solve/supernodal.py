@@ -1,0 +1,87 @@
+"""Our own sparse Cholesky factorisation: multifrontal, supernodal, nested dissection."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from pliant._kernels import cholesky as kernels
+from pliant.errors import SolveError
+from pliant.solve.factor import Array, Factor, NotPositiveDefinite
+from pliant.solve.symmetric import SymmetricMatrix
+
+
+class SupernodalFactor(Factor):
+    """P A P^T = L L^T with L in dense panels over the columns of one supernode each."""
+
+    method = "supernodal"
+
+    def __init__(
+        self, matrix: SymmetricMatrix, shift: float = 0.0, reuse: SupernodalFactor | None = None
+    ) -> None:
+        self._symbolic = s = matrix.pattern.symbolic
+        self.n = s.n
+        self.nnz = s.nnz
+        if reuse is not None and reuse._storage is not None and reuse._symbolic is s:
+            self._storage, reuse._storage = reuse._storage, None
+        else:
+            self._storage = (np.empty(s.panel_ptr[-1]), np.empty(s.update_size))
+        failed = kernels.factorise(
+            s.first, s.row_ptr, s.child_ptr, s.children, s.relative, s.panel_ptr, s.update_ptr,
+            s.source_ptr, s.source, s.target, matrix.data, shift, *self._storage,
+        )
+        if failed >= 0:
+            if reuse is not None:  # hand the storage back: the caller will try again with a shift
+                reuse._storage, reuse._spoilt = self._storage, True
+            raise NotPositiveDefinite(s.order[failed])
+
+    _storage: tuple[Array, Array] | None
+    _spoilt: bool = False
+
+    @property
+    def _panels(self) -> Array:
+        if self._storage is None or self._spoilt:
+            raise SolveError("the storage of this factor was given to another one (reuse=)")
+        return self._storage[0]
+
+    @property
+    def logdet(self) -> float:
+        """Natural logarithm of det A."""
+        s = self._symbolic
+        return 2.0 * float(kernels.log_diagonal(s.first, s.row_ptr, s.panel_ptr, self._panels))
+
+    def _solve(self, b: Array) -> Array:
+        s = self._symbolic
+        x = b[s.order]
+        k = 1 if b.ndim == 1 else b.shape[1]
+        factor = (s.first, s.row_ptr, s.rows, s.panel_ptr, self._panels)
+        work = np.empty(s.max_rows * k)
+        if k == 1:
+            kernels.forward(*factor, x.reshape(-1), work)
+            kernels.backward(*factor, x.reshape(-1), work)
+        else:
+            x = np.ascontiguousarray(x)
+            kernels.forward_many(*factor, x, work)
+            kernels.backward_many(*factor, x, work)
+        return x[s.position]
+
+    def _half_solve_sparse(self, B: Any) -> Array:
+        s = self._symbolic
+        k = B.shape[1]
+        active = np.zeros((s.first.size - 1, k), dtype=np.bool_)
+        kernels.reach(B.indptr, B.indices, s.position, s.supernode_of, s.parent, active)
+        x = np.zeros((self.n, k))
+        np.add.at(x, (s.position[B.indices], np.repeat(np.arange(k), np.diff(B.indptr))), B.data)
+        work, lines = np.empty(s.max_rows * k), np.empty(s.max_pivots * k)
+        kernels.forward_sparse(
+            s.first, s.row_ptr, s.rows, s.panel_ptr, self._panels, active, x, work, lines
+        )
+        return x
+
+    def _solve_sparse(self, B: Any) -> Array:
+        s = self._symbolic
+        x = self._half_solve_sparse(B)
+        work = np.empty(s.max_rows * x.shape[1])
+        kernels.backward_many(s.first, s.row_ptr, s.rows, s.panel_ptr, self._panels, x, work)
+        return x[s.position]

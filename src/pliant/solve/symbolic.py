@@ -1,0 +1,213 @@
+"""Symbolic analysis of a sparse Cholesky factor: done once per pattern, used by every factorisation.
+
+The unknowns are grouped into nodes that share one pattern (the three components of a mesh node), the
+graph of the nodes is ordered by nested dissection, the columns are gathered in supernodes (dense panels),
+and small supernodes are merged into their parents as long as a cost model says that this pays.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pliant._kernels import symbolic as kernels
+
+if TYPE_CHECKING:
+    from pliant.solve.symmetric import SymmetricPattern
+
+Ints = NDArray[Any]
+
+
+@dataclass(frozen=True, eq=False)
+class Symbolic:
+    """Everything about a Cholesky factor but its values. Indices are of permuted unknowns.
+
+    A supernode s is a range of columns with (almost) the same pattern: its panel is a dense
+    column-major matrix of w + r rows and w columns, w pivots followed by the r rows below them.
+
+    Attributes:
+        n: number of unknowns.
+        order: the unknown eliminated at each step (n,).
+        position: the step at which each unknown is eliminated (n,).
+        first: first column of each supernode (ns + 1,).
+        row_ptr: start in `rows` of the rows below each supernode (ns + 1,).
+        rows: those rows, ascending.
+        parent: parent of each supernode in the assembly tree, -1 for a root (ns,).
+        child_ptr: start in `children` of the children of each supernode (ns + 1,).
+        children: the children, ascending.
+        relative: position of each of `rows` in the front of the parent supernode.
+        panel_ptr: start of each panel in the storage of the factor (ns + 1,).
+        update_ptr: start of the update matrix of each supernode in the workspace (ns,).
+        update_size: size of that workspace.
+        source_ptr: start in `source` of the matrix entries of each supernode (ns + 1,).
+        source: position in the data of the matrix of each entry of its permuted lower triangle.
+        target: position in the panels of each of these entries.
+        flops: multiply-adds of a numeric factorisation, the added zeros included.
+        nnz: entries of the factor, the added zeros included.
+        max_rows: largest r.
+        max_pivots: largest w.
+        supernode_of: supernode of each column (n,).
+    """
+
+    n: int
+    order: Ints
+    position: Ints
+    first: Ints
+    row_ptr: Ints
+    rows: Ints
+    parent: Ints
+    child_ptr: Ints
+    children: Ints
+    relative: Ints
+    panel_ptr: Ints
+    update_ptr: Ints
+    update_size: int
+    source_ptr: Ints
+    source: Ints
+    target: Ints
+    flops: float
+    nnz: int
+    max_rows: int
+    max_pivots: int
+    supernode_of: Ints
+
+
+def analyse(pattern: SymmetricPattern) -> Symbolic:
+    """Order the unknowns, find the supernodes and lay out the factor."""
+    group, n_groups, graph_ptr, graph = _node_graph(pattern)
+    weights = np.bincount(group, minlength=n_groups)
+
+    order = dissect(graph_ptr, graph, weights)
+    parent = kernels.elimination_tree(graph_ptr, graph, order, _invert(order))
+    after = kernels.postorder(parent)
+    order = order[after]
+    position = _invert(order)
+    parent = kernels.elimination_tree(graph_ptr, graph, order, position)
+    counts = kernels.column_counts(graph_ptr, graph, order, position, parent)
+    first = kernels.supernodes(parent, counts)
+    row_ptr, rows, parent = kernels.supernode_rows(graph_ptr, graph, order, position, first, counts)
+
+    # merge, then number what remains in postorder again: a child need not have been the last one
+    in_order = weights[order]
+    widths = np.add.reduceat(in_order, first[:-1]).astype(np.float64)
+    summed = np.concatenate(([0], np.cumsum(in_order[rows])))
+    heights = (summed[row_ptr[1:]] - summed[row_ptr[:-1]]).astype(np.float64)
+    into = kernels.amalgamate(parent, widths, heights)
+    kept = np.flatnonzero(into == np.arange(into.size))
+    new = np.full(into.size, -1)
+    new[kept] = np.arange(kept.size)
+    tree = np.where(parent[kept] >= 0, new[into[parent[kept]]], -1)
+    after = kernels.postorder(tree)
+    rank = _invert(after)
+    parent = np.where(tree[after] >= 0, rank[tree[after]], -1)
+    kept = kept[after]
+
+    supernode = np.repeat(rank[new[into]], np.diff(first))  # of each column
+    columns = np.argsort(supernode, kind="stable")
+    order, moved = order[columns], _invert(columns)
+    node_first = np.concatenate(([0], np.cumsum(np.bincount(supernode, minlength=kept.size))))
+    lengths = np.diff(row_ptr)[kept]
+    node_row_ptr = np.concatenate(([0], np.cumsum(lengths)))
+    taken = np.arange(node_row_ptr[-1]) + np.repeat(row_ptr[kept] - node_row_ptr[:-1], lengths)
+    node_rows = moved[rows[taken]]
+    node_rows = node_rows[np.lexsort((node_rows, np.repeat(np.arange(kept.size), lengths)))]
+
+    # from nodes to unknowns
+    weights = weights[order]
+    start = np.concatenate(([0], np.cumsum(weights)))
+    unknown_order = np.argsort(_invert(order)[group], kind="stable").astype(np.int32)
+    unknown_position = _invert(unknown_order).astype(np.int32)
+    first = start[node_first]
+    row_ptr, rows = kernels.expand_rows(node_row_ptr, node_rows, start, weights)
+    w, r = np.diff(first), np.diff(row_ptr)
+    panel_ptr = np.concatenate(([0], np.cumsum(w * (w + r))))
+    update_ptr, update_size = kernels.update_offsets(parent, r)
+    has_parent = parent >= 0
+    child_ptr = np.concatenate(([0], np.cumsum(np.bincount(parent[has_parent], minlength=w.size))))
+    children = np.flatnonzero(has_parent)[np.argsort(parent[has_parent], kind="stable")]
+    source_ptr, source, target = kernels.scatter_map(
+        pattern.indptr, pattern.indices, unknown_order, unknown_position, first, row_ptr, rows, panel_ptr
+    )
+    wf, rf = w.astype(np.float64), r.astype(np.float64)
+    return Symbolic(
+        n=pattern.n,
+        order=unknown_order,
+        position=unknown_position,
+        first=first,
+        row_ptr=row_ptr,
+        rows=rows,
+        parent=parent,
+        child_ptr=child_ptr,
+        children=children,
+        relative=kernels.relative_rows(first, row_ptr, rows, parent),
+        panel_ptr=panel_ptr,
+        update_ptr=update_ptr,
+        update_size=int(update_size),
+        source_ptr=source_ptr,
+        source=source,
+        target=target,
+        flops=float((wf**3 / 6 + wf**2 * rf / 2 + wf * rf**2 / 2).sum()),
+        nnz=int((w * (w + 1) // 2 + w * r).sum()),
+        max_rows=int(r.max(initial=0)),
+        max_pivots=int(w.max(initial=0)),
+        supernode_of=np.repeat(np.arange(w.size), w),
+    )
+
+
+def dissect(indptr: Ints, indices: Ints, weights: Ints) -> Ints:
+    """Fill-reducing order of a graph without self loops: nested dissection.
+
+    Falls back to reverse Cuthill-McKee where pymetis is missing.
+    """
+    n = indptr.size - 1
+    if indices.size == 0 or n < 3:
+        return np.arange(n)
+    try:
+        import pymetis
+    except ImportError:
+        return bandwidth_order(indptr, indices)
+    arguments: dict[str, Any] = {"xadj": indptr, "adjncy": indices}
+    if weights.min() != weights.max():
+        arguments["vweights"] = weights.astype(np.int32)
+    try:
+        order, _ = pymetis.nested_dissection(**arguments)
+    except TypeError:  # pymetis before 2025.2.2 knows no weights
+        order, _ = pymetis.nested_dissection(xadj=indptr, adjncy=indices)
+    return np.asarray(order, dtype=np.int64)
+
+
+def bandwidth_order(indptr: Ints, indices: Ints) -> Ints:
+    """Order of a graph that keeps the band narrow: reverse Cuthill-McKee."""
+    from scipy.sparse import csr_array
+    from scipy.sparse.csgraph import reverse_cuthill_mckee
+
+    n = indptr.size - 1
+    graph = csr_array((np.ones(indices.size, dtype=np.int8), indices, indptr), shape=(n, n))
+    return np.asarray(reverse_cuthill_mckee(graph, symmetric_mode=True), dtype=np.int64)
+
+
+def _node_graph(pattern: SymmetricPattern) -> tuple[Ints, int, Ints, Ints]:
+    """Unknowns grouped by equal patterns: (group of each unknown, groups, indptr, indices)."""
+    if pattern.block > 1:
+        n_groups = pattern.n // pattern.block
+        every = np.arange(n_groups)
+        graph_ptr, graph = kernels.compress_graph(
+            pattern.node_indptr, pattern.node_indices, every, every, n_groups
+        )
+        return np.repeat(every, pattern.block), n_groups, graph_ptr, graph
+    keys = np.random.default_rng(0).integers(0, 2**62, pattern.n, dtype=np.uint64)
+    hashes = np.add.reduceat(keys[pattern.indices], pattern.indptr[:-1])
+    order = np.argsort(hashes, kind="stable")
+    leader = kernels.group_equal_rows(pattern.indptr, pattern.indices, order, hashes)
+    leaders, group = np.unique(leader, return_inverse=True)
+    graph_ptr, graph = kernels.compress_graph(pattern.indptr, pattern.indices, leader, group, leaders.size)
+    return group, leaders.size, graph_ptr, graph
+
+
+def _invert(order: Ints) -> Ints:
+    inverse = np.empty(order.size, dtype=np.int64)
+    inverse[order] = np.arange(order.size)
+    return inverse
