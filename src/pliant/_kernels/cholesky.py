@@ -23,7 +23,7 @@ def _small_front(w, r, panel, update, has_children):
     m = w + r
     for j in range(w):
         pivot = panel[j * m + j]
-        if not pivot > 0.0:
+        if not 0.0 < pivot < np.inf:
             return j + 1
         pivot = np.sqrt(pivot)
         panel[j * m + j] = pivot
@@ -103,6 +103,9 @@ def factorise(
             info = _small_front(w, r, panel, update, has_children)
         else:
             info = dpotrf(w, address(panel, 0), m)
+            for j in range(w):  # OpenBLAS lets NaN and infinity through
+                if info == 0 and not 0.0 < panel[j * (m + 1)] < np.inf:
+                    info = j + 1
             if info == 0 and r > 0:
                 dtrsm(RIGHT, TRANS, r, w, address(panel, 0), m, address(panel, w), m)
                 beta = 1.0 if has_children else 0.0

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pliant.errors import SolveError
-from pliant.solve.factor import Array, Factor, NotPositiveDefinite
+from pliant.solve.factor import Array, Factor, NotPositiveDefinite, first_bad_pivot
 from pliant.solve.symbolic import bandwidth_order
 from pliant.solve.symmetric import SymmetricMatrix, SymmetricPattern
 
@@ -67,8 +67,9 @@ class BandedFactor(Factor):
         flat[:: band.width + 1] += shift
         storage = flat.reshape(self.n, band.width + 1).T
         self._lower, info = dpbtrf(storage, lower=1, overwrite_ab=1)
-        if info:
-            raise NotPositiveDefinite(band.order[info - 1])
+        failed = first_bad_pivot(self._lower[0], info)
+        if failed >= 0:
+            raise NotPositiveDefinite(band.order[failed])
 
     @property
     def logdet(self) -> float:

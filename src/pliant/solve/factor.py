@@ -24,9 +24,17 @@ class NotPositiveDefinite(SolveError):
     def __init__(self, column: int) -> None:
         self.column = int(column)
         super().__init__(
-            f"the matrix is not positive definite: the pivot of unknown {self.column} is not positive. "
+            f"the matrix is not positive definite: the pivot of unknown {self.column} is not positive (or not finite). "
             "Add a shift, or check that the body is held and that no element is inverted"
         )
+
+
+def first_bad_pivot(diagonal: Array, info: int) -> int:
+    """Column at which a LAPACK Cholesky routine failed, or -1; OpenBLAS lets NaN and infinity through."""
+    if info > 0:
+        return info - 1
+    bad = ~np.isfinite(diagonal)
+    return int(bad.argmax()) if bad.any() else -1
 
 
 class Factor(ABC):
@@ -102,8 +110,9 @@ class DenseFactor(Factor):
         if shift:
             work.ravel(order="K")[:: self.n + 1] += shift
         self._lower, info = dpotrf(work, lower=1, clean=0, overwrite_a=1)
-        if info:
-            raise NotPositiveDefinite(info - 1)
+        failed = first_bad_pivot(self._lower.diagonal(), info)
+        if failed >= 0:
+            raise NotPositiveDefinite(failed)
 
     @property
     def logdet(self) -> float:

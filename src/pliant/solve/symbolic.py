@@ -169,12 +169,12 @@ def dissect(indptr: Ints, indices: Ints, weights: Ints) -> Ints:
         import pymetis
     except ImportError:
         return bandwidth_order(indptr, indices)
-    arguments: dict[str, Any] = {"xadj": indptr, "adjncy": indices}
-    if weights.min() != weights.max():
-        arguments["vweights"] = weights.astype(np.int32)
-    try:
-        order, _ = pymetis.nested_dissection(**arguments)
-    except TypeError:  # pymetis before 2025.2.2 knows no weights
+    # the interface changed in 2025.2.2: a graph object, and weights
+    if hasattr(pymetis, "CSRAdjacency"):
+        graph = pymetis.CSRAdjacency(indptr, indices)
+        vweights = None if weights.min() == weights.max() else weights.astype(np.int32)
+        order, _ = pymetis.nested_dissection(graph, vweights=vweights)
+    else:
         order, _ = pymetis.nested_dissection(xadj=indptr, adjncy=indices)
     return np.asarray(order, dtype=np.int64)
 
