@@ -1,0 +1,180 @@
+"""Obstacles from other descriptions: ShapeObstacle (any signed distance) and Pipe (inside of tubes)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from pliant.contact.obstacles import Array, Obstacle, positive
+from pliant.contact.primitives import normalised, orthogonal, outer, revolved
+from pliant.errors import ArgumentError
+
+
+@dataclass(frozen=True, eq=False)
+class ShapeObstacle(Obstacle):
+    """A signed-distance shape of `pliant.geometry` as an obstacle.
+
+    Attributes:
+        shape: object with `distance(points (n, 3)) -> (n,)` and `gradient(points) -> (n, 3)`; the
+            gradient is made unit.
+        bounds: corners ((x, y, z), (x, y, z)) of the region to draw [m]; by default the shape's own.
+    """
+
+    shape: Any = None
+    bounds: Any = None
+
+    convex = False
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        for method in ("distance", "gradient"):
+            if not callable(getattr(self.shape, method, None)):
+                raise ArgumentError("shape", f"it has no method {method}(points)", "a pliant.geometry shape")
+
+    def signed(self, points: Array) -> tuple[Array, Array]:
+        """Distance (n,) and unit gradient (n, 3) in the own frame."""
+        gradient = np.asarray(self.shape.gradient(points), dtype=float)
+        _, unit = normalised(gradient, np.array([0.0, 0.0, 1.0]))
+        return np.asarray(self.shape.distance(points), dtype=float), unit
+
+    def hessian(self, points: Array) -> Array | None:
+        """The shape's own Hessian if it has one."""
+        second = getattr(self.shape, "hessian", None)
+        return None if second is None else second(points)
+
+    def triangulation(self) -> tuple[Array, Array]:
+        """Faces of the cells of a grid where the distance changes sign (coarse; for drawing)."""
+        bounds = self.bounds if self.bounds is not None else getattr(self.shape, "bounds", None)
+        bounds = bounds() if callable(bounds) else bounds
+        if bounds is None:
+            raise ArgumentError("bounds", "the shape does not say where it is", "two corners (2, 3)")
+        low, high = np.asarray(bounds, dtype=float)
+        step = float(np.max(high - low)) / 32.0
+        shape = np.ceil((high - low) / step).astype(int) + 2
+        origin = low - step
+        centres = np.stack(np.meshgrid(*(np.arange(k) + 0.5 for k in shape), indexing="ij"), axis=-1)
+        inside = np.zeros(shape + 2, dtype=bool)
+        flat = self.shape.distance((origin + step * centres).reshape(-1, 3))
+        inside[1:-1, 1:-1, 1:-1] = (np.asarray(flat) < 0.0).reshape(shape)
+        corners, triangles = voxel_faces(inside)
+        vertices = origin + step * (corners - 1.0)
+        d, n = self.signed(vertices)  # pull the corners of the steps onto the surface
+        return vertices - np.clip(d, -step, step)[:, None] * n, triangles
+
+
+def voxel_faces(inside: Array) -> tuple[Array, Array]:
+    """Outward boundary of a voxel set with an empty margin: corner coordinates (n, 3), triangles (m, 3)."""
+    quads = []
+    for axis in range(3):
+        e, u, v = np.roll(np.eye(3, dtype=int), -axis, axis=0)
+        for side in (1, -1):
+            empty = ~np.roll(inside, -side, axis=axis)
+            cells = np.argwhere(inside & empty)
+            base = cells + (e if side == 1 else 0)
+            ring = [base, base + u, base + u + v, base + v]
+            quads.append(np.stack(ring if side == 1 else ring[::-1], axis=1))
+    corners = np.concatenate(quads)
+    unique, index = np.unique(corners.reshape(-1, 3), axis=0, return_inverse=True)
+    quad = index.reshape(-1, 4)
+    return unique.astype(float), np.concatenate([quad[:, [0, 1, 2]], quad[:, [0, 2, 3]]])
+
+
+@dataclass(frozen=True, eq=False)
+class Pipe(Obstacle):
+    """The free space inside of a tube along a polyline, with branches (a catheter's vessel).
+
+    The signed distance is radius - distance to the centreline, the largest over all tubes: positive
+    inside of the lumen. Free ends are open: the tube goes on along its last segment.
+
+    Attributes:
+        centreline: points of the main tube [m] (n, 3).
+        radius: inner radius of the main tube [m].
+        branches: further tubes, each (points (k, 3), radius); a branch starts on another tube.
+        open_ends: if False, the ends are closed by hemispheres.
+    """
+
+    centreline: Any = None
+    radius: float = 1.0
+    branches: Sequence[tuple[Any, float]] = ()
+    open_ends: bool = True
+    _segments: tuple[Array, ...] = field(default=(), init=False, repr=False)
+
+    convex = False
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        lines = [self._line("centreline", self.centreline)]
+        radii = [positive("radius", self.radius)]
+        for k, (points, radius) in enumerate(self.branches):
+            lines.append(self._line(f"branches[{k}]", points))
+            radii.append(positive(f"branches[{k}] radius", radius))
+        object.__setattr__(self, "centreline", lines[0])
+        object.__setattr__(self, "branches", tuple(zip(lines[1:], radii[1:], strict=True)))
+        start, end, low, high, radius_of = [], [], [], [], []
+        starts = np.array([line[0] for line in lines[1:]]).reshape(-1, 3)
+        for k, (line, radius) in enumerate(zip(lines, radii, strict=True)):
+            count = len(line) - 1
+            joined = len(starts) and np.min(np.linalg.norm(starts - line[-1], axis=1)) < radius
+            lower, upper = np.zeros(count), np.ones(count)
+            if self.open_ends and k == 0:
+                lower[0] = -np.inf
+            if self.open_ends and not joined:
+                upper[-1] = np.inf
+            start.append(line[:-1])
+            end.append(line[1:])
+            low.append(lower)
+            high.append(upper)
+            radius_of.append(np.full(count, radius))
+        packed = (*(np.concatenate(x) for x in (start, end, low, high, radius_of)),)
+        object.__setattr__(self, "_segments", packed)
+
+    @staticmethod
+    def _line(argument: str, points: Any) -> Array:
+        line = np.array(points, dtype=float)
+        if line.ndim != 2 or line.shape[1] != 3 or len(line) < 2 or not np.all(np.isfinite(line)):
+            raise ArgumentError(argument, "it is not a polyline", "finite points (n >= 2, 3)")
+        if np.any(np.linalg.norm(np.diff(line, axis=0), axis=1) <= 0.0):
+            raise ArgumentError(argument, "two successive points coincide", "different successive points")
+        return line
+
+    def _nearest(self, points: Array) -> tuple[Array, Array, Array, Array, Array]:
+        start, end, low, high, radius = self._segments
+        axis = end - start
+        t = np.einsum("nsi,si->ns", points[:, None] - start, axis) / np.einsum("si,si->s", axis, axis)
+        inner = np.clip(t, low, high)
+        offset = points[:, None] - start - inner[:, :, None] * axis
+        free = radius - np.sqrt(np.einsum("nsi,nsi->ns", offset, offset))
+        best = np.argmax(free, axis=1)
+        rows = np.arange(len(points))
+        direction = axis[best] / np.linalg.norm(axis[best], axis=1)[:, None]
+        barrel = (t[rows, best] > low[best]) & (t[rows, best] < high[best])
+        return free[rows, best], offset[rows, best], direction, barrel, radius[best]
+
+    def signed(self, points: Array) -> tuple[Array, Array]:
+        """Distance (n,) and gradient (n, 3) in the own frame; the gradient points to the centreline."""
+        free, offset, direction, _, _ = self._nearest(points)
+        fallback = orthogonal(direction[0]) if len(direction) else np.zeros(3)
+        return free, -normalised(offset, fallback)[1]
+
+    def hessian(self, points: Array) -> Array:
+        """-(I - n n^T [- a a^T on a barrel]) / rho, rho the distance to the centreline."""
+        _, offset, direction, barrel, _ = self._nearest(points)
+        rho, n = normalised(offset, np.array([0.0, 0.0, 1.0]))
+        flat = barrel[:, None, None] * outer(direction)
+        return -(np.eye(3) - outer(n) - flat) / np.maximum(rho, 1e-300)[:, None, None]
+
+    def triangulation(self) -> tuple[Array, Array]:
+        """One open tube per segment, seen from inside."""
+        vertices, triangles, count = [], [], 0
+        for a, b, r in zip(self._segments[0], self._segments[1], self._segments[4], strict=True):
+            length = float(np.linalg.norm(b - a))
+            profile = np.array([[0, 0], [0, r], [length, r], [length, 0]])
+            v, t = revolved(profile, a, (b - a) / length, sides=24)
+            sides = t[(t >= 2).all(axis=1)]  # leave out the two lids
+            vertices.append(v)
+            triangles.append(sides[:, ::-1] + count)
+            count += len(v)
+        return np.concatenate(vertices), np.concatenate(triangles)
