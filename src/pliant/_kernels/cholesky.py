@@ -18,8 +18,8 @@ _FEW = 4
 
 
 @njit(cache=True, nogil=True)
-def _small_front(w, r, panel, update, has_children):
-    """Factor a panel of few pivots in place and subtract its outer product from the update matrix."""
+def _small_front(w, r, panel, update):
+    """Factor a panel of few pivots in place; the update matrix is minus its outer product."""
     m = w + r
     for j in range(w):
         pivot = panel[j * m + j]
@@ -36,39 +36,58 @@ def _small_front(w, r, panel, update, has_children):
                 panel[c * m + i] -= a * panel[j * m + i]
     for c in range(r):
         column = update[c * r : (c + 1) * r]
-        if not has_children:
-            for i in range(c, r):
-                column[i] = 0.0
         for j in range(w):
             below = panel[j * m + w : (j + 1) * m]
             a = below[c]
-            for i in range(c, r):
-                column[i] -= a * below[i]
+            if j == 0:
+                for i in range(c, r):
+                    column[i] = -a * below[i]
+            else:
+                for i in range(c, r):
+                    column[i] -= a * below[i]
     return 0
 
 
 @njit(cache=True, nogil=True)
-def _extend_add(relative, child, w, m, panel, update):
-    """Add the update matrix of a child (lower triangle) to the panel and the update matrix of its parent."""
+def _front(w, r, panel, update):
+    """As `_small_front`, by LAPACK."""
+    m = w + r
+    info = dpotrf(w, address(panel, 0), m)
+    if info != 0:
+        return info
+    for j in range(w):  # OpenBLAS lets NaN and infinity through
+        if not 0.0 < panel[j * (m + 1)] < np.inf:
+            return j + 1
+    if r > 0:
+        dtrsm(RIGHT, TRANS, r, w, address(panel, 0), m, address(panel, w), m)
+        dsyrk(r, w, -1.0, address(panel, w), m, 0.0, address(update, 0), r)
+    return 0
+
+
+@njit(cache=True, nogil=True)
+def _extend_add(low, high, relative, run_end, child, lead, stride, target):
+    """Add columns low..high of the update matrix of a child to those of its parent's front.
+
+    Row and column t of the front are at t - lead of `target`, whose columns are `stride` apart. Rows
+    come in runs that are contiguous in both, which makes the inner loop a vector addition.
+    """
     q = relative.size
-    r = m - w
-    for j in range(q):
-        source = child[j * q : (j + 1) * q]
-        t = relative[j]
-        if t < w:
-            target = panel[t * m : (t + 1) * m]
-            for i in range(j, q):
-                target[relative[i]] += source[i]
-        else:
-            target = update[(t - w) * r : (t - w + 1) * r]
-            for i in range(j, q):
-                target[relative[i] - w] += source[i]
+    for j in range(low, high):
+        base = (relative[j] - lead) * stride - lead
+        i = j
+        while i < q:
+            end = run_end[i]
+            there = base + relative[i]
+            here = j * q + i
+            for k in range(end - i):
+                target[there + k] += child[here + k]
+            i = end
 
 
 @njit(cache=True, nogil=True)
 def factorise(
-    first, row_ptr, child_ptr, children, relative, panel_ptr, update_ptr, source_ptr, source, target,
-    data, shift, panels, updates,
+    first, row_ptr, child_ptr, children, relative, run_end, split, panel_ptr, update_ptr, source_ptr, source,
+    target, data, shift, panels, updates,
 ):
     """Factor the matrix whose values are `data` plus `shift` on the diagonal, into `panels`.
 
@@ -87,31 +106,22 @@ def factorise(
         if shift != 0.0:
             for j in range(w):
                 panel[j * (m + 1)] += shift
-        has_children = child_ptr[s + 1] > child_ptr[s]
-        if has_children:
-            for c in range(r):
-                for i in range(c * r + c, (c + 1) * r):
-                    update[i] = 0.0
-            for p in range(child_ptr[s], child_ptr[s + 1]):
-                c = children[p]
-                q = row_ptr[c + 1] - row_ptr[c]
-                _extend_add(
-                    relative[row_ptr[c] : row_ptr[c + 1]],
-                    updates[update_ptr[c] : update_ptr[c] + q * q], w, m, panel, update,
-                )
-        if w < _FEW:
-            info = _small_front(w, r, panel, update, has_children)
-        else:
-            info = dpotrf(w, address(panel, 0), m)
-            for j in range(w):  # OpenBLAS lets NaN and infinity through
-                if info == 0 and not 0.0 < panel[j * (m + 1)] < np.inf:
-                    info = j + 1
-            if info == 0 and r > 0:
-                dtrsm(RIGHT, TRANS, r, w, address(panel, 0), m, address(panel, w), m)
-                beta = 1.0 if has_children else 0.0
-                dsyrk(r, w, -1.0, address(panel, w), m, beta, address(update, 0), r)
+        for p in range(child_ptr[s], child_ptr[s + 1]):
+            c = children[p]
+            low = row_ptr[c]
+            high = row_ptr[c + 1]
+            child = updates[update_ptr[c] : update_ptr[c] + (high - low) ** 2]
+            _extend_add(0, split[c], relative[low:high], run_end[low:high], child, 0, m, panel)
+        info = _small_front(w, r, panel, update) if w < _FEW else _front(w, r, panel, update)
         if info != 0:
             return first[s] + info - 1
+        # what the children add below the pivots comes after the outer product, which then need not be added
+        for p in range(child_ptr[s], child_ptr[s + 1]):
+            c = children[p]
+            low = row_ptr[c]
+            high = row_ptr[c + 1]
+            child = updates[update_ptr[c] : update_ptr[c] + (high - low) ** 2]
+            _extend_add(split[c], high - low, relative[low:high], run_end[low:high], child, w, r, update)
     return -1
 
 

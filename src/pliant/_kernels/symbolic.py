@@ -265,9 +265,16 @@ def expand_rows(node_ptr, node_rows, node_start, weights):
 
 @njit(cache=True)
 def relative_rows(first, row_ptr, rows, parent):
-    """Position of each row of a supernode in the front of its parent (pivots first, then rows)."""
+    """Position of each row of a supernode in the front of its parent (pivots first, then rows).
+
+    Returns (relative, run_end, split): `run_end` is, for each row, where the run of rows that are
+    consecutive also in the parent ends, and `split` is how many rows
+    of the supernode are pivots of the parent.
+    """
     ns = first.size - 1
-    relative = np.empty(rows.size, np.int32)
+    relative = np.empty(rows.size, np.int64)
+    run_end = np.empty(rows.size, np.int64)
+    split = np.zeros(ns, np.int64)
     where = np.empty(first[ns], np.int32)
     # parents are visited once each; their children are chained
     head = np.full(ns, -1, np.int64)
@@ -286,10 +293,17 @@ def relative_rows(first, row_ptr, rows, parent):
         for p in range(row_ptr[s], row_ptr[s + 1]):
             where[rows[p]] = w + p - row_ptr[s]
         while child != -1:
-            for p in range(row_ptr[child], row_ptr[child + 1]):
+            low = row_ptr[child]
+            for p in range(low, row_ptr[child + 1]):
                 relative[p] = where[rows[p]]
+                if relative[p] < w:
+                    split[child] += 1
+            for p in range(row_ptr[child + 1] - 1, low - 1, -1):
+                run_end[p] = p + 1 - low
+                if p + 1 < row_ptr[child + 1] and relative[p + 1] == relative[p] + 1:
+                    run_end[p] = run_end[p + 1]
             child = following[child]
-    return relative
+    return relative, run_end, split
 
 
 @njit(cache=True)

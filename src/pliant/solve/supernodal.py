@@ -28,8 +28,8 @@ class SupernodalFactor(Factor):
         else:
             self._storage = (np.empty(s.panel_ptr[-1]), np.empty(s.update_size))
         failed = kernels.factorise(
-            s.first, s.row_ptr, s.child_ptr, s.children, s.relative, s.panel_ptr, s.update_ptr,
-            s.source_ptr, s.source, s.target, matrix.data, shift, *self._storage,
+            s.first, s.row_ptr, s.child_ptr, s.children, s.relative, s.run_end, s.split, s.panel_ptr,
+            s.update_ptr, s.source_ptr, s.source, s.target, matrix.data, shift, *self._storage,
         )
         if failed >= 0:
             if reuse is not None:  # hand the storage back: the caller will try again with a shift

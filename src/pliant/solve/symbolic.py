@@ -39,6 +39,8 @@ class Symbolic:
         child_ptr: start in `children` of the children of each supernode (ns + 1,).
         children: the children, ascending.
         relative: position of each of `rows` in the front of the parent supernode.
+        run_end: end of the run of rows around it that are consecutive in both fronts.
+        split: how many of the rows of each supernode are pivots of its parent (ns,).
         panel_ptr: start of each panel in the storage of the factor (ns + 1,).
         update_ptr: start of the update matrix of each supernode in the workspace (ns,).
         update_size: size of that workspace.
@@ -62,6 +64,8 @@ class Symbolic:
     child_ptr: Ints
     children: Ints
     relative: Ints
+    run_end: Ints
+    split: Ints
     panel_ptr: Ints
     update_ptr: Ints
     update_size: int
@@ -131,6 +135,7 @@ def analyse(pattern: SymmetricPattern) -> Symbolic:
     source_ptr, source, target = kernels.scatter_map(
         pattern.indptr, pattern.indices, unknown_order, unknown_position, first, row_ptr, rows, panel_ptr
     )
+    relative, run_end, split = kernels.relative_rows(first, row_ptr, rows, parent)
     wf, rf = w.astype(np.float64), r.astype(np.float64)
     return Symbolic(
         n=pattern.n,
@@ -142,7 +147,9 @@ def analyse(pattern: SymmetricPattern) -> Symbolic:
         parent=parent,
         child_ptr=child_ptr,
         children=children,
-        relative=kernels.relative_rows(first, row_ptr, rows, parent),
+        relative=relative,
+        run_end=run_end,
+        split=split,
         panel_ptr=panel_ptr,
         update_ptr=update_ptr,
         update_size=int(update_size),

@@ -186,7 +186,8 @@ class SymmetricMatrix:
         values = np.asarray(coo.data, dtype=np.float64)
         if not np.isfinite(values).all():
             raise ArgumentError("matrix", "has entries that are not finite", "finite numbers")
-        data = np.bincount(pattern.slots(coo.row, coo.col), weights=values, minlength=pattern.nnz)
+        slots = pattern.slots(coo.row, coo.col)
+        data = np.bincount(slots, weights=values, minlength=pattern.nnz).astype(np.float64, copy=False)
         scale = float(np.abs(data).max(initial=0.0))
         worst = kernels.max_asymmetry(pattern.indptr, pattern.indices, data)
         if worst > tolerance * scale:
