@@ -1,0 +1,373 @@
+"""`view`: the robot in a page of the browser, with a slider per actuator, targets to drag and a replay.
+
+Threads: the page's callbacks only note what is wanted; one thread owns the model (solving, inverting,
+computing pictures) and always takes the latest wish; another one sends pictures to the page. So the page
+never waits for a solve, and a slider that moves faster than the solver skips what lies between.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import importlib.util
+import io
+import threading
+import time
+import webbrowser
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from pliant.errors import ArgumentError, MissingExtraError, PliantError, UnknownNameError
+from pliant.state import Command, State
+from pliant.viewer.panel import Panel
+from pliant.viewer.readings import reading_html
+from pliant.viewer.replay import Replay
+from pliant.viewer.scene import Picture, Scene, states_of
+from pliant.viewer.stage import Stage
+from pliant.viewer.worker import LatestWorker
+
+Array = np.ndarray
+DRAG_ITERATIONS = 4  # of the inverse while the mouse moves; the release converges
+
+
+def view(
+    model: Any,
+    state_or_trajectory: Any = None,
+    *,
+    obstacles: Sequence[Any] = (),
+    targets: Sequence[Any] | None = None,
+    limits: Sequence[Any] | None = None,
+    host: str = "127.0.0.1",
+    port: int = 8080,
+    open_browser: bool = True,
+    block: bool = True,
+) -> ViewerServer:
+    """Show a model in the browser.
+
+    Args:
+        model: any model of the contract.
+        state_or_trajectory: what to show first; by default the equilibrium without actuation.
+        obstacles: what is in the way; they can be dragged.
+        targets: targets to drag, or names of points; None offers the point "tip", or the last one.
+        limits: limits for the inverse; None takes those that the actuators state.
+        host: address to serve on; "0.0.0.0" lets other machines in.
+        port: port to serve on; the next free one is taken if it is busy.
+        open_browser: open the page in the default browser.
+        block: return only when the viewer is stopped (Ctrl-C).
+
+    Returns:
+        The running viewer, with `url`, `update(state)`, `stop()` and assignable properties.
+    """
+    viewer = ViewerServer(
+        model, state_or_trajectory, obstacles=obstacles, targets=targets, limits=limits, host=host, port=port
+    )
+    print(
+        f"{model.robot.name}: {viewer.url}  (Ctrl-C ends)" if block else f"{model.robot.name}: {viewer.url}"
+    )
+    if open_browser:
+        webbrowser.open(viewer.url)
+    if block:
+        try:
+            viewer.join()
+        except KeyboardInterrupt:
+            pass
+        finally:
+            viewer.stop()
+    return viewer
+
+
+class ViewerServer:
+    """A running viewer; see `view` for the arguments.
+
+    Args:
+        solve: solver `(model, u, *, obstacles, start) -> State`; by default `pliant.equilibrium`.
+        invert: inverse `(model, state, targets, *, limits, obstacles, iterations) -> Command`; by default
+            `pliant.invert`.
+    """
+
+    def __init__(
+        self,
+        model: Any,
+        state_or_trajectory: Any = None,
+        *,
+        obstacles: Sequence[Any] = (),
+        targets: Sequence[Any] | None = None,
+        limits: Sequence[Any] | None = None,
+        host: str = "127.0.0.1",
+        port: int = 8080,
+        solve: Callable[..., State] | None = None,
+        invert: Callable[..., Command] | None = None,
+    ) -> None:
+        try:
+            import viser
+        except ImportError:
+            raise MissingExtraError("viser", "view") from None
+        self.model, self.robot = model, model.robot
+        self._solve, self._invert, self._limits = solve or _equilibrium, invert or _inverse, limits
+        self.scene = Scene(model, obstacles=obstacles)
+        self._obstacles = list(obstacles)
+        self._states = [] if state_or_trajectory is None else states_of(state_or_trajectory)
+        self._state = self._states[0] if self._states else self._unactuated()
+        self._rest_state = self._state
+        self._command: Command | None = None
+        self._trouble = ""
+        self._drawn = 0
+        self._ended = threading.Event()
+        with contextlib.redirect_stdout(io.StringIO()):  # the viewer prints its own address
+            self.server = viser.ViserServer(host=host, port=port, verbose=False)
+        self._worker = LatestWorker("pliant-viewer-solver", failed=self._job_failed)
+        self._painter = LatestWorker("pliant-viewer-painter", failed=self._job_failed)
+        self._stage = Stage(self.server, self.scene)
+        self._panel = Panel(self, targets=targets)
+        self._replay = Replay(self, self._states) if len(self._states) > 1 else None
+        self._worker.submit("draw", lambda: self._show(self._state))
+
+    # ---- what a user reads and assigns ------------------------------------------------------
+    @property
+    def url(self) -> str:
+        """Address of the page."""
+        host = self.server.get_host()
+        return f"http://{'localhost' if host in ('0.0.0.0', '127.0.0.1') else host}:{self.server.get_port()}"
+
+    @property
+    def state(self) -> State:
+        """The state that is shown: the last good one."""
+        return self._state
+
+    @property
+    def command(self) -> Command | None:
+        """What the inverse found last, or None if the state did not come from an inverse."""
+        return self._command
+
+    @property
+    def trouble(self) -> str:
+        """Why the last request failed, in words; empty if it did not."""
+        return self._trouble
+
+    @property
+    def drawn(self) -> int:
+        """Number of pictures sent to the page so far."""
+        return self._drawn
+
+    @property
+    def u(self) -> Array:
+        """Command per actuator [SI unit of its drive] (nu,); assign an array or names and values to solve."""
+        return self._panel.command
+
+    @u.setter
+    def u(self, value: Array | Mapping[str, float]) -> None:
+        command = self._panel.command
+        if isinstance(value, Mapping):
+            for name, number in value.items():
+                command[self.robot.actuator_index(name)] = float(number)
+        else:
+            given = np.asarray(value, float)
+            if given.shape != command.shape:
+                raise ArgumentError("u", f"shape {given.shape}", f"{command.shape}, one value per actuator")
+            command = given
+        if not np.isfinite(command).all():
+            raise ArgumentError("u", "not finite", "finite numbers")
+        self._panel.command = command
+        self.request_solve()
+
+    @property
+    def field(self) -> str:
+        """Field by which the body is coloured; assign to change."""
+        return self._panel.field
+
+    @field.setter
+    def field(self, name: str) -> None:
+        if name not in self.scene.fields:
+            raise UnknownNameError("field", name, self.scene.fields)
+        self._panel.field = name
+        self.redraw()
+
+    @property
+    def obstacles(self) -> tuple[Any, ...]:
+        """The obstacles as they are now (they can be dragged)."""
+        return tuple(self._obstacles)
+
+    @property
+    def frame(self) -> int:
+        """Index of the shown state of a trajectory; assign to scrub."""
+        return self._replay.frame if self._replay else 0
+
+    @frame.setter
+    def frame(self, index: int) -> None:
+        if self._replay:
+            self._replay.frame = index
+
+    @property
+    def playing(self) -> bool:
+        """Whether a trajectory plays; assign to play or pause."""
+        return self._replay is not None and self._replay.playing
+
+    @playing.setter
+    def playing(self, value: bool) -> None:
+        if self._replay:
+            self._replay.playing = bool(value)
+
+    def update(self, state: State) -> None:
+        """Show a state that was computed elsewhere."""
+        if np.shape(state.q) != np.shape(self._state.q):
+            raise ArgumentError("state", f"q has shape {np.shape(state.q)}", f"{np.shape(self._state.q)}")
+        self._worker.submit("draw", lambda: self._accept(state))
+
+    def show_frame(self, state: State) -> None:
+        """Show a state of a trajectory and move the sliders along."""
+        self._panel.command = np.asarray(state.u, float)
+        self._worker.submit("draw", lambda: self._accept(state))
+
+    @property
+    def can_invert(self) -> bool:
+        """Whether an inverse is at hand."""
+        return self._invert is not _inverse or importlib.util.find_spec("pliant.inverse.invert") is not None
+
+    def wait(self, timeout: float | None = 60.0) -> bool:
+        """Wait until all that was asked is solved and sent; False if the timeout [s] passed first."""
+        return self._worker.wait(timeout) and self._painter.wait(timeout)
+
+    def join(self) -> None:
+        """Wait until the viewer is stopped."""
+        while not self._ended.wait(0.5):
+            pass
+
+    def stop(self) -> None:
+        """End the viewer and its page."""
+        if self._ended.is_set():
+            return
+        self._ended.set()
+        if self._replay:
+            self._replay.stop()
+        self._worker.stop()
+        self._painter.stop()
+        with contextlib.redirect_stdout(io.StringIO()):
+            self.server.stop()
+
+    def __enter__(self) -> ViewerServer:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.stop()
+
+    # ---- wishes; called from the page's threads ---------------------------------------------
+    def request_solve(self) -> None:
+        """Solve for the sliders, as soon as the solver is free; only the latest request counts."""
+        u, obstacles = self._panel.command, self._active_obstacles()
+        if self._replay:
+            self._replay.playing = False
+        self._worker.submit("solve", lambda: self._run_solve(u, obstacles))
+
+    def request_inverse(self, *, final: bool = True) -> None:
+        """Reach for the targets; fewer iterations while a drag goes on."""
+        targets, obstacles = self._panel.aimed_targets(), self._active_obstacles()
+        limits = self._limits if self._panel.limits_on else ()
+        if self._replay:
+            self._replay.playing = False
+        self._worker.submit("solve", lambda: self._run_inverse(targets, limits, obstacles, final=final))
+
+    def request_reset(self) -> None:
+        """Back to the first state."""
+        self._panel.command = np.asarray(self._rest_state.u, float)
+        if self._replay:
+            self._replay.frame = 0
+        self._worker.submit("solve", lambda: self._accept(self._rest_state))
+
+    def move_obstacle(self, index: int, obstacle: Any) -> None:
+        """Replace an obstacle and solve again."""
+        self._obstacles[index] = obstacle
+        self.request_solve()
+
+    def redraw(self) -> None:
+        """Draw the present state again (after a change of colours, ...)."""
+        self._worker.submit("draw", lambda: self._show(self._state))
+
+    # ---- work; only on the solver's thread ----------------------------------------------------
+    def _run_solve(self, u: Array, obstacles: tuple[Any, ...]) -> None:
+        started = time.perf_counter()
+        state = self._solve(self.model, u, obstacles=obstacles, start=self._state)
+        if state.elapsed == 0.0:
+            state = state.but(elapsed=time.perf_counter() - started)
+        if state.ok and np.isfinite(state.q).all():
+            self._accept(state)
+        else:
+            self._fail(str(state.status))
+
+    def _run_inverse(
+        self, targets: list[Any], limits: Sequence[Any] | None, obstacles: tuple[Any, ...], *, final: bool
+    ) -> None:
+        options: dict[str, Any] = {"obstacles": obstacles}
+        if limits is not None:
+            options["limits"] = limits
+        if not final:
+            options["iterations"] = DRAG_ITERATIONS
+        command = self._invert(self.model, self._state, targets, **options)
+        if not np.isfinite(command.state.q).all() or (final and not command.ok):
+            self._fail(str(command.status))
+            return
+        self._panel.command = np.asarray(command.u, float)
+        self._accept(command.state, command=command)
+
+    def _accept(self, state: State, *, command: Command | None = None) -> None:
+        self._state, self._command, self._trouble = state, command, ""
+        self._show(state)
+
+    def _fail(self, words: str) -> None:
+        self._trouble = words[:1].upper() + words[1:]
+        self._panel.readings = reading_html(self.robot, self._state, trouble=self._trouble)
+
+    def _job_failed(self, error: BaseException) -> None:
+        words = str(error) if isinstance(error, PliantError) else f"{type(error).__name__}: {error}"
+        self._fail(words)
+
+    def _show(self, state: State) -> None:
+        picture = self.scene.picture(state, field=self._panel.field, obstacles=())
+        text = reading_html(self.robot, state, command=self._command, trouble=self._trouble)
+        follow = self._command is None  # after an inverse the target stays where it was dragged
+        self._painter.submit("paint", lambda: self._paint(picture, text, follow=follow))
+
+    def _paint(self, picture: Picture, text: str, *, follow: bool) -> None:
+        self._panel.readings = text
+        self._stage.opacity = self._panel.opacity
+        self._stage.show_points = self._panel.points_on
+        if follow:
+            self._panel.follow(picture.points)
+        self._stage.draw(picture)
+        self._panel.colour_bar(picture, self._stage.span)
+        self._drawn += 1
+
+    def _active_obstacles(self) -> tuple[Any, ...]:
+        return tuple(self._obstacles) if self._panel.contact_on else ()
+
+    def _unactuated(self) -> State:
+        """The equilibrium without actuation; the rest shape if there is none."""
+        u = np.zeros(self.model.nu)
+        try:
+            state = self._solve(self.model, u, obstacles=tuple(self._obstacles), start=None)
+            if state.ok:
+                return state
+        except PliantError:
+            pass
+        q = np.asarray(self.model.rest, float)
+        zero = np.zeros(self.model.nu)
+        return State(
+            q=q,
+            v=np.zeros(self.model.nv),
+            u=u,
+            effort=zero,
+            displacement=zero,
+            notes=("this is the rest shape: no equilibrium was found without actuation",),
+        )
+
+
+def _equilibrium(model: Any, u: Array, *, obstacles: Sequence[Any], start: State | None) -> State:
+    from pliant.solve.equilibrium import equilibrium
+
+    return equilibrium(model, u, obstacles=obstacles, start=start)
+
+
+def _inverse(model: Any, state: State, targets: Sequence[Any], **options: Any) -> Command:
+    from pliant.inverse.invert import invert
+
+    return invert(model, state, targets, **options)

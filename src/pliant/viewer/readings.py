@@ -1,0 +1,176 @@
+"""Numbers of actuators made readable: units of the page, ranges of sliders, tables of readings."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from html import escape
+from typing import Any
+
+import numpy as np
+
+from pliant.actuators import Actuator, Cable
+from pliant.state import Command, State
+from pliant.viewer.colours import colour_table, to_bytes
+
+# SI unit -> (unit to read, factor)
+DISPLAY: dict[str, tuple[str, float]] = {
+    "m": ("mm", 1e3),
+    "m^3": ("mL", 1e6),
+    "Pa": ("kPa", 1e-3),
+    "N": ("N", 1.0),
+    "J": ("mJ", 1e3),
+    "1": ("", 1.0),
+}
+# Largest effort offered by a slider when the actuator does not say [SI unit].
+FALLBACK_EFFORT = {"N": 10.0, "Pa": 50e3, "1": 2.0}
+
+
+@dataclass(frozen=True)
+class Dial:
+    """How the command of one actuator is shown and moved on a page.
+
+    Attributes:
+        name: name of the actuator.
+        unit: unit to read.
+        factor: reading = factor * command in SI.
+        low: lowest command [reading].
+        high: highest command [reading].
+        step: smallest change [reading].
+        stated: whether the range is the one that the actuator states.
+    """
+
+    name: str
+    unit: str
+    factor: float
+    low: float
+    high: float
+    step: float
+    stated: bool
+
+    @property
+    def label(self) -> str:
+        """Name and unit."""
+        return f"{self.name} [{self.unit}]" if self.unit else self.name
+
+
+def display(unit: str) -> tuple[str, float]:
+    """Unit to read and factor for a unit of the contract."""
+    return DISPLAY.get(unit, (unit, 1.0))
+
+
+def fallback_range(actuator: Actuator, size: float) -> tuple[float, float]:
+    """A sensible range of commands [SI] for an actuator without limits on a robot of that size [m]."""
+    if isinstance(actuator, Cable):
+        path = ([] if actuator.pull_point is None else [actuator.pull_point]) + list(actuator.points)
+        length = float(np.linalg.norm(np.diff(np.array(path), axis=0), axis=1).sum())
+        return (0.0, 0.25 * length) if actuator.drive == "displacement" else (0.0, 10.0)
+    if actuator.drive == "displacement":
+        high = 0.02 * size**3 if actuator.displacement_unit == "m^3" else 0.15 * size
+        return -high, high
+    high = FALLBACK_EFFORT.get(actuator.effort_unit, 1.0)
+    low = -0.9 if actuator.effort_unit == "1" else 0.0 if actuator.effort_unit == "Pa" else -high
+    return low, high
+
+
+def dial(actuator: Actuator, size: float, *, value: float = 0.0) -> Dial:
+    """The dial of an actuator; its range holds the stated limits, and the present value [SI] in any case."""
+    low, high = actuator.limits
+    stated = math.isfinite(low) and math.isfinite(high)
+    other_low, other_high = fallback_range(actuator, size)
+    if not math.isfinite(low):
+        low = min(other_low, high if math.isfinite(high) else other_low)
+    if not math.isfinite(high):
+        high = max(other_high, low + (other_high - other_low))
+    low, high = min(low, value), max(high, value)
+    unit, factor = display(actuator.unit)
+    low, high = low * factor, high * factor
+    if high <= low:
+        high = low + 1e-6
+    step = 10.0 ** math.floor(math.log10((high - low) / 500))
+    # Whole steps outwards, so that both ends and the value can be reached.
+    low, high = math.floor(round(low / step, 6)) * step, math.ceil(round(high / step, 6)) * step
+    return Dial(actuator.name, unit, factor, float(f"{low:.12g}"), float(f"{high:.12g}"), step, stated)
+
+
+def number(value: float) -> str:
+    """A number with four significant digits, never in bare zeros."""
+    if not math.isfinite(value):
+        return str(value)
+    return f"{value:.4g}" if value else "0"
+
+
+def actuator_rows(robot: Any, state: State) -> list[tuple[str, str, str]]:
+    """(name, effort with unit, displacement with unit) of each actuator."""
+    rows = []
+    for i, actuator in enumerate(robot.actuators):
+        cells = []
+        for value, unit in (
+            (state.effort[i], actuator.effort_unit),
+            (state.displacement[i], actuator.displacement_unit),
+        ):
+            shown, factor = display(unit)
+            cells.append(f"{number(float(value) * factor)} {shown}".strip())
+        rows.append((actuator.name, cells[0], cells[1]))
+    return rows
+
+
+def facts(state: State, command: Command | None = None) -> str:
+    """Residual or error, iterations and time in one line."""
+    if command is None:
+        return f"residual {state.residual:.1e} · {state.iterations} iterations · {state.elapsed * 1e3:.1f} ms"
+    error = float(np.linalg.norm(np.asarray(command.error, float)))
+    spent = f"{command.iterations} iterations · {command.elapsed * 1e3:.1f} ms"
+    return f"target error {number(error * 1e3)} mm · {spent}"
+
+
+def reading_html(robot: Any, state: State, *, command: Command | None = None, trouble: str = "") -> str:
+    """Readings of a state as HTML: status in words, residual, time, efforts, displacements, contacts, notes.
+
+    Args:
+        robot: whose actuators are named.
+        state: the state that is shown.
+        command: what an inverse found, if the state came from one.
+        trouble: why the last request failed, in words; the state is then the one before.
+    """
+    status = command.status if command is not None else state.status
+    sentence = escape(str(status))
+    parts = []
+    if trouble:
+        parts.append(
+            f'<div style="color:#b3261e;font-weight:600">{escape(trouble)}</div>'
+            '<div style="color:#b3261e">Showing the last good state.</div>'
+        )
+    parts.append(f"<div><b>{sentence[:1].upper()}{sentence[1:]}</b></div>")
+    parts.append(f'<div style="opacity:.7">{escape(facts(state, command))}</div>')
+    rows = actuator_rows(robot, state)
+    if rows:
+        cell = '<td style="text-align:right;white-space:nowrap;padding:1px 0 1px 10px">'
+        body = "".join(
+            f"<tr><td>{escape(n)}</td>{cell}{escape(e)}</td>{cell}{escape(d)}</td></tr>" for n, e, d in rows
+        )
+        head = f'<tr style="opacity:.6"><td>actuator</td>{cell}effort</td>{cell}displacement</td></tr>'
+        parts.append(f'<table style="width:100%;margin-top:6px">{head}{body}</table>')
+    if state.contacts is not None:
+        from pliant.viewer.scene import contact_arrows
+
+        _, forces = contact_arrows(state.contacts)
+        size = np.linalg.norm(forces, axis=1) if len(forces) else np.zeros(1)
+        touching = int((size > 0).sum())
+        parts.append(f"<div>{touching} contacts, largest force {number(float(size.max()))} N</div>")
+    for note in (*state.notes, *(command.notes if command is not None else ())):
+        parts.append(f"<div><i>{escape(note)}</i></div>")
+    inner = "".join(parts)
+    return f'<div style="padding:4px 12px 8px;font-size:12.5px;line-height:1.45">{inner}</div>'
+
+
+def colour_bar_html(field: str, unit: str, low: float, high: float) -> str:
+    """A colour bar with its two ends as HTML."""
+    stops = ",".join(f"rgb({r},{g},{b})" for r, g, b in (to_bytes(c) for c in colour_table(12)))
+    label = f"{field} [{unit}]" if unit else field
+    return (
+        '<div style="padding:2px 12px 6px;font-size:12.5px">'
+        f'<div style="height:12px;border-radius:3px;background:linear-gradient(90deg,{stops})"></div>'
+        f'<div style="display:flex;justify-content:space-between"><span>{number(low)}</span>'
+        f"<span>{escape(label)}</span><span>{number(high)}</span></div></div>"
+    )
