@@ -23,6 +23,17 @@ import math
 import numpy as np
 from numba import njit
 
+from pliant._kernels.material_codes import (
+    COROTATIONAL,
+    LINEAR,
+    MOONEY_RIVLIN,
+    N_PARAMETERS,
+    NEO_HOOKEAN,
+    NEO_HOOKEAN_LOG,
+    OGDEN,
+    STVK,
+    YEOH,
+)
 from pliant._kernels.materials_invariants import (
     add_second_invariant,
     determinant,
@@ -38,18 +49,21 @@ from pliant._kernels.materials_invariants import (
 from pliant._kernels.materials_ogden import ogden_energy, ogden_stress, ogden_tangent
 from pliant._kernels.polar import _rotation, rotation, rotation_and_spin
 
-LINEAR = 0
-COROTATIONAL = 1
-STVK = 2
-NEO_HOOKEAN = 3
-MOONEY_RIVLIN = 4
-YEOH = 5
-OGDEN = 6
-NEO_HOOKEAN_LOG = 7
-
-#: Length of the parameter vector of every law.
-N_PARAMETERS = 12
-
+__all__ = [
+    "COROTATIONAL",
+    "LINEAR",
+    "MOONEY_RIVLIN",
+    "NEO_HOOKEAN",
+    "NEO_HOOKEAN_LOG",
+    "N_PARAMETERS",
+    "OGDEN",
+    "STVK",
+    "YEOH",
+    "distortion_energy",
+    "distortion_stress",
+    "distortion_tangent",
+    "volumetric",
+]
 
 # --- linear and co-rotational --------------------------------------------------------------------
 

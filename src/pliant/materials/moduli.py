@@ -1,0 +1,84 @@
+"""Small-strain moduli of isotropic solids: conversions and checks."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Any
+
+from pliant.errors import ArgumentError
+
+
+def lame(young: float, poisson: float) -> tuple[float, float]:
+    """Shear modulus mu = E / (2 (1 + nu)) and lambda = E nu / ((1 + nu) (1 - 2 nu)) [Pa]."""
+    return young / (2.0 * (1.0 + poisson)), young * poisson / ((1.0 + poisson) * (1.0 - 2.0 * poisson))
+
+
+def bulk_modulus(young: float, poisson: float) -> float:
+    """Bulk modulus E / (3 (1 - 2 nu)) [Pa]."""
+    return young / (3.0 * (1.0 - 2.0 * poisson))
+
+
+def bulk_of_shear(shear: float, poisson: float) -> float:
+    """Bulk modulus [Pa] that goes with a shear modulus [Pa] and a Poisson ratio."""
+    return 2.0 * shear * (1.0 + poisson) / (3.0 * (1.0 - 2.0 * poisson))
+
+
+def young_of(shear: float, bulk: float) -> float:
+    """Young's modulus 9 K G / (3 K + G) [Pa]."""
+    return 9.0 * bulk * shear / (3.0 * bulk + shear)
+
+
+def poisson_of(shear: float, bulk: float) -> float:
+    """Poisson ratio (3 K - 2 G) / (2 (3 K + G))."""
+    return (3.0 * bulk - 2.0 * shear) / (2.0 * (3.0 * bulk + shear))
+
+
+def finite(argument: str, value: Any) -> float:
+    """The value as a finite float, or an ArgumentError that names the argument."""
+    if isinstance(value, bool | str) or value is None:
+        raise ArgumentError(argument, f"must be a number, got {value!r}")
+    try:
+        x = float(value)
+    except (TypeError, ValueError):
+        raise ArgumentError(argument, f"must be a number, got {value!r}") from None
+    if not math.isfinite(x):
+        raise ArgumentError(argument, f"must be finite, got {x}")
+    return x
+
+
+def positive(argument: str, value: Any) -> float:
+    """The value as a finite float greater than zero, or an ArgumentError."""
+    x = finite(argument, value)
+    if x <= 0.0:
+        raise ArgumentError(argument, f"must be greater than 0, got {x}")
+    return x
+
+
+def non_negative(argument: str, value: Any) -> float:
+    """The value as a finite float of at least zero, or an ArgumentError."""
+    x = finite(argument, value)
+    if x < 0.0:
+        raise ArgumentError(argument, f"must not be negative, got {x}")
+    return x
+
+
+def poisson_ratio(argument: str, value: Any) -> float:
+    """The value as a Poisson ratio in (-1, 0.5), or an ArgumentError."""
+    x = finite(argument, value)
+    if not -1.0 < x < 0.5:
+        hint = "; for an incompressible rubber use 0.49 to 0.4999" if x == 0.5 else ""
+        raise ArgumentError(argument, f"got {x}{hint}", "-1 < nu < 0.5")
+    return x
+
+
+def coefficients(argument: str, values: Any, most: int) -> tuple[float, ...]:
+    """One to `most` finite floats as a tuple (a single number is taken as a tuple of one)."""
+    if isinstance(values, int | float):
+        values = (values,)
+    if isinstance(values, str) or (not isinstance(values, Sequence) and not hasattr(values, "__iter__")):
+        raise ArgumentError(argument, f"must be numbers, got {values!r}", f"1 to {most} numbers")
+    result = tuple(finite(f"{argument}[{i}]", v) for i, v in enumerate(values))
+    if not 1 <= len(result) <= most:
+        raise ArgumentError(argument, f"has {len(result)} entries", f"1 to {most} numbers")
+    return result
