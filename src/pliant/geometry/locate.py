@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from pliant._kernels import bvh
+from pliant._kernels import boxes
 
 
 def box_tree(
@@ -14,7 +14,7 @@ def box_tree(
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
     """Tree over the boxes of cells given by their corners (m, k, 3), each box grown by `padding` [m]."""
     low, high = corners.min(axis=1) - padding, corners.max(axis=1) + padding
-    return bvh.build(np.ascontiguousarray(low), np.ascontiguousarray(high))
+    return boxes.build(np.ascontiguousarray(low), np.ascontiguousarray(high))
 
 
 @dataclass(frozen=True, eq=False)
@@ -41,7 +41,7 @@ class TetLocator:
     def __call__(self, points: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """(tet (p,), weights (p, 4), distance outside (p,) [m]) of points (p, 3); see `TetMesh.locate`."""
         points = np.ascontiguousarray(points)
-        index, weights = bvh.containing_tets(
+        index, weights = boxes.containing_tets(
             *self._cells,
             self.nodes,
             self.tets,
@@ -51,7 +51,7 @@ class TetLocator:
         distance = np.zeros(len(points))
         outside = np.flatnonzero(index < 0)
         if len(outside):
-            near, on_triangle, far = bvh.closest_triangles(
+            near, on_triangle, far = boxes.closest_triangles(
                 *self._surface,
                 self.nodes,
                 self.triangles,
