@@ -24,6 +24,7 @@ class Cable(Actuator):
             Points inside the body move with it.
         pull_point: fixed point in the world from which the cable is pulled [m]; None if the cable starts
             at its first via point (its housing is carried by the body).
+        world: indices of the via points that are fixed in the world instead of carried by the body.
         slackable: the cable cannot push; commanded displacement that needs a negative tension leaves it slack.
         tube_stiffness: axial stiffness EA of a guiding tube between consecutive via points [N]; 0 for none.
         friction: Capstan coefficient mu [-]: the tension falls by exp(-mu * angle) at every bend.
@@ -34,6 +35,7 @@ class Cable(Actuator):
 
     points: tuple[Vector, ...]
     pull_point: Vector | None = None
+    world: tuple[int, ...] = ()
     slackable: bool = True
     tube_stiffness: float = 0.0
     friction: float = 0.0
@@ -52,6 +54,9 @@ class Cable(Actuator):
         for a, b in zip(path[:-1], path[1:]):
             if math.dist(a, b) < 1e-9:
                 raise ArgumentError(f"{self.name}.points", f"two consecutive points coincide at {a}", "distinct points")
+        self._set("world", tuple(int(i) for i in self.world))
+        if any(not 0 <= i < len(self.points) for i in self.world):
+            raise ArgumentError(f"{self.name}.world", f"{self.world}", f"indices 0..{len(self.points) - 1}")
         for field_name in ("tube_stiffness", "friction"):
             value = float(getattr(self, field_name))
             if not (0 <= value < math.inf):

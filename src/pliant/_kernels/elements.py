@@ -1,0 +1,322 @@
+"""Elastic energy, force and tangent of solid elements, scattered into global arrays.
+
+Linear tetrahedra have their own kernels because they are the hot path; every other element (quadratic
+tetrahedron, hexahedron) goes through the quadrature kernels. Arrays:
+
+    x       (N, 3)      node positions
+    cells   (ne, k)     nodes of the elements
+    material(ne,)       index into codes (nm,) and params (nm, np)
+    scale   (ne,)       factor on the elastic energy of each element
+    slots   (ne, 3k, 3k) positions in the values of the global matrix, -1 where a dof is held
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numba import njit
+
+from pliant._kernels.materials import distortion_energy, distortion_stress, distortion_tangent, volumetric
+
+
+@njit(cache=True)
+def cofactor(F, C):
+    """Write the cofactor matrix of F into C and return det F."""
+    C[0, 0] = F[1, 1] * F[2, 2] - F[1, 2] * F[2, 1]
+    C[0, 1] = F[1, 2] * F[2, 0] - F[1, 0] * F[2, 2]
+    C[0, 2] = F[1, 0] * F[2, 1] - F[1, 1] * F[2, 0]
+    C[1, 0] = F[0, 2] * F[2, 1] - F[0, 1] * F[2, 2]
+    C[1, 1] = F[0, 0] * F[2, 2] - F[0, 2] * F[2, 0]
+    C[1, 2] = F[0, 1] * F[2, 0] - F[0, 0] * F[2, 1]
+    C[2, 0] = F[0, 1] * F[1, 2] - F[0, 2] * F[1, 1]
+    C[2, 1] = F[0, 2] * F[1, 0] - F[0, 0] * F[1, 2]
+    C[2, 2] = F[0, 0] * F[1, 1] - F[0, 1] * F[1, 0]
+    return F[0, 0] * C[0, 0] + F[0, 1] * C[0, 1] + F[0, 2] * C[0, 2]
+
+
+@njit(cache=True)
+def add_cofactor_derivative(a, F, A):
+    """A[3i+j, 3k+l] += a * d cof(F)_ij / d F_kl."""
+    for i in range(3):
+        i1, i2 = (i + 1) % 3, (i + 2) % 3
+        for j in range(3):
+            j1, j2 = (j + 1) % 3, (j + 2) % 3
+            r = 3 * i + j
+            A[r, 3 * i1 + j1] += a * F[i2, j2]
+            A[r, 3 * i2 + j2] += a * F[i1, j1]
+            A[r, 3 * i1 + j2] -= a * F[i2, j1]
+            A[r, 3 * i2 + j1] -= a * F[i1, j2]
+
+
+@njit(cache=True)
+def _gradient(x, cell, dN, F):
+    """F = sum_a x_a (x) dN_a."""
+    F[:, :] = 0.0
+    for a in range(len(cell)):
+        n = cell[a]
+        for i in range(3):
+            for j in range(3):
+                F[i, j] += x[n, i] * dN[a, j]
+
+
+# ---- linear tetrahedra ---------------------------------------------------------------------------
+
+
+@njit(cache=True)
+def linear_energies(x, cells, grads, volumes, material, codes, params, out):
+    """Energy of each linear tetrahedron, unscaled [J]; inf where the law does not admit the deformation."""
+    F = np.empty((3, 3))
+    C = np.empty((3, 3))
+    for e in range(len(cells)):
+        _gradient(x, cells[e], grads[e], F)
+        J = cofactor(F, C)
+        m = material[e]
+        U, _, _ = volumetric(codes[m], params[m], J)
+        out[e] = volumes[e] * (distortion_energy(codes[m], params[m], F) + U)
+
+
+@njit(cache=True)
+def linear_forces(x, cells, grads, volumes, material, codes, params, scale, out):
+    """out -= d energy / d x for linear tetrahedra; returns the energy [J]."""
+    F = np.empty((3, 3))
+    P = np.empty((3, 3))
+    C = np.empty((3, 3))
+    total = 0.0
+    for e in range(len(cells)):
+        G = grads[e]
+        _gradient(x, cells[e], G, F)
+        J = cofactor(F, C)
+        m = material[e]
+        W = distortion_stress(codes[m], params[m], F, P)
+        U, dU, _ = volumetric(codes[m], params[m], J)
+        v = volumes[e] * scale[e]
+        total += v * (W + U)
+        if not np.isfinite(W + U):
+            return np.inf
+        for i in range(3):
+            s = 0.0
+            for a in range(1, 4):
+                f = 0.0
+                for j in range(3):
+                    f += (P[i, j] + dU * C[i, j]) * G[a, j]
+                f *= v
+                s += f
+                out[cells[e, a], i] -= f
+            out[cells[e, 0], i] += s
+    return total
+
+
+@njit(cache=True)
+def _total_tangent(code, p, F, P, C, A):
+    """Stress and tangent of the whole law at one point; returns the energy density."""
+    W = distortion_tangent(code, p, F, P, A)
+    J = cofactor(F, C)
+    U, dU, ddU = volumetric(code, p, J)
+    if dU != 0.0 or ddU != 0.0:
+        for r in range(9):
+            c = ddU * C[r // 3, r % 3]
+            for s in range(9):
+                A[r, s] += c * C[s // 3, s % 3]
+        add_cofactor_derivative(dU, F, A)
+        for i in range(3):
+            for j in range(3):
+                P[i, j] += dU * C[i, j]
+    return W + U
+
+
+@njit(cache=True)
+def linear_tangents(x, cells, grads, volumes, material, codes, params, scale, slots, data, out):
+    """Tangent into data and out -= d energy / d x for linear tetrahedra; returns the energy [J]."""
+    F = np.empty((3, 3))
+    P = np.empty((3, 3))
+    C = np.empty((3, 3))
+    A = np.empty((9, 9))
+    B = np.empty((9, 3))
+    K = np.empty((12, 12))
+    total = 0.0
+    for e in range(len(cells)):
+        G = grads[e]
+        _gradient(x, cells[e], G, F)
+        m = material[e]
+        W = _total_tangent(codes[m], params[m], F, P, C, A)
+        if not np.isfinite(W):
+            return np.inf
+        v = volumes[e] * scale[e]
+        total += v * W
+        for i in range(3):
+            s = 0.0
+            for a in range(1, 4):
+                f = v * (P[i, 0] * G[a, 0] + P[i, 1] * G[a, 1] + P[i, 2] * G[a, 2])
+                s += f
+                out[cells[e, a], i] -= f
+            out[cells[e, 0], i] += s
+        # Only the blocks of nodes 1..3 are computed; those of node 0 follow from translation invariance.
+        for b in range(1, 4):
+            g0, g1, g2 = v * G[b, 0], v * G[b, 1], v * G[b, 2]
+            for r in range(9):
+                for k in range(3):
+                    B[r, k] = A[r, 3 * k] * g0 + A[r, 3 * k + 1] * g1 + A[r, 3 * k + 2] * g2
+            for a in range(1, b + 1):
+                for i in range(3):
+                    for k in range(3):
+                        w = B[3 * i, k] * G[a, 0] + B[3 * i + 1, k] * G[a, 1] + B[3 * i + 2, k] * G[a, 2]
+                        K[3 * a + i, 3 * b + k] = w
+                        K[3 * b + k, 3 * a + i] = w
+        for r in range(3, 12):
+            for k in range(3):
+                w = -(K[r, 3 + k] + K[r, 6 + k] + K[r, 9 + k])
+                K[r, k] = w
+                K[k, r] = w
+        for i in range(3):
+            for k in range(3):
+                K[i, k] = -(K[i, 3 + k] + K[i, 6 + k] + K[i, 9 + k])
+        S = slots[e]
+        for r in range(12):
+            for s in range(12):
+                if S[r, s] >= 0:
+                    data[S[r, s]] += K[r, s]
+    return total
+
+
+# ---- elements with several quadrature points -------------------------------------------------------
+
+
+@njit(cache=True)
+def _mean_dilatation(x, cell, dN, w, F, C):
+    """Mean of det F over an element."""
+    volume = 0.0
+    mean = 0.0
+    for g in range(len(w)):
+        _gradient(x, cell, dN[g], F)
+        mean += w[g] * cofactor(F, C)
+        volume += w[g]
+    return mean / volume, volume
+
+
+@njit(cache=True)
+def quadrature_energies(x, cells, grads, weights, material, codes, params, projected, out):
+    """Energy of each element, unscaled [J]; `projected` uses the element's mean dilatation."""
+    F = np.empty((3, 3))
+    C = np.empty((3, 3))
+    for e in range(len(cells)):
+        m = material[e]
+        mean, volume = _mean_dilatation(x, cells[e], grads[e], weights[e], F, C)
+        total = 0.0
+        if projected:
+            U, _, _ = volumetric(codes[m], params[m], mean)
+            total += volume * U
+        for g in range(weights.shape[1]):
+            _gradient(x, cells[e], grads[e, g], F)
+            W = distortion_energy(codes[m], params[m], F)
+            if not projected:
+                U, _, _ = volumetric(codes[m], params[m], cofactor(F, C))
+                W += U
+            total += weights[e, g] * W
+        out[e] = total
+
+
+@njit(cache=True)
+def quadrature_forces(x, cells, grads, weights, material, codes, params, scale, projected, out):
+    """out -= d energy / d x for elements with quadrature; returns the energy [J]."""
+    k = cells.shape[1]
+    F = np.empty((3, 3))
+    P = np.empty((3, 3))
+    C = np.empty((3, 3))
+    total = 0.0
+    for e in range(len(cells)):
+        m = material[e]
+        dU = 0.0
+        if projected:
+            mean, volume = _mean_dilatation(x, cells[e], grads[e], weights[e], F, C)
+            U, dU, _ = volumetric(codes[m], params[m], mean)
+            total += volume * scale[e] * U
+        for g in range(weights.shape[1]):
+            G = grads[e, g]
+            _gradient(x, cells[e], G, F)
+            J = cofactor(F, C)
+            W = distortion_stress(codes[m], params[m], F, P)
+            if not projected:
+                U, dU, _ = volumetric(codes[m], params[m], J)
+                W += U
+            if not np.isfinite(W):
+                return np.inf
+            v = weights[e, g] * scale[e]
+            total += v * W
+            for a in range(k):
+                for i in range(3):
+                    f = 0.0
+                    for j in range(3):
+                        f += (P[i, j] + dU * C[i, j]) * G[a, j]
+                    out[cells[e, a], i] -= v * f
+    return total
+
+
+@njit(cache=True)
+def quadrature_tangents(x, cells, grads, weights, material, codes, params, scale, projected, slots, data, out):
+    """Tangent into data and out -= d energy / d x for elements with quadrature; returns the energy [J]."""
+    k = cells.shape[1]
+    n = 3 * k
+    F = np.empty((3, 3))
+    P = np.empty((3, 3))
+    C = np.empty((3, 3))
+    A = np.empty((9, 9))
+    B = np.empty((9, 3))
+    K = np.empty((n, n))
+    c = np.empty(n)
+    total = 0.0
+    for e in range(len(cells)):
+        m = material[e]
+        K[:, :] = 0.0
+        dU, ddU, volume = 0.0, 0.0, 1.0
+        if projected:
+            mean, volume = _mean_dilatation(x, cells[e], grads[e], weights[e], F, C)
+            U, dU, ddU = volumetric(codes[m], params[m], mean)
+            total += volume * scale[e] * U
+            c[:] = 0.0
+        for g in range(weights.shape[1]):
+            G = grads[e, g]
+            v = weights[e, g] * scale[e]
+            _gradient(x, cells[e], G, F)
+            if projected:
+                W = distortion_tangent(codes[m], params[m], F, P, A)
+                cofactor(F, C)
+                add_cofactor_derivative(dU, F, A)
+                for i in range(3):
+                    for j in range(3):
+                        P[i, j] += dU * C[i, j]
+                for a in range(k):
+                    for i in range(3):
+                        c[3 * a + i] += weights[e, g] * (C[i, 0] * G[a, 0] + C[i, 1] * G[a, 1] + C[i, 2] * G[a, 2])
+            else:
+                W = _total_tangent(codes[m], params[m], F, P, C, A)
+            if not np.isfinite(W):
+                return np.inf
+            total += v * W
+            for b in range(k):
+                g0, g1, g2 = v * G[b, 0], v * G[b, 1], v * G[b, 2]
+                for i in range(3):
+                    out[cells[e, b], i] -= P[i, 0] * g0 + P[i, 1] * g1 + P[i, 2] * g2
+                for r in range(9):
+                    for l in range(3):
+                        B[r, l] = A[r, 3 * l] * g0 + A[r, 3 * l + 1] * g1 + A[r, 3 * l + 2] * g2
+                for a in range(b + 1):
+                    for i in range(3):
+                        for l in range(3):
+                            K[3 * a + i, 3 * b + l] += (
+                                B[3 * i, l] * G[a, 0] + B[3 * i + 1, l] * G[a, 1] + B[3 * i + 2, l] * G[a, 2]
+                            )
+        f = ddU * scale[e] / volume
+        if f != 0.0:
+            for r in range(n):
+                for s in range(3 * (r // 3), n):
+                    K[r, s] += f * c[r] * c[s]
+        S = slots[e]
+        for b in range(k):
+            for a in range(b + 1):
+                for i in range(3):
+                    for l in range(3):
+                        r, s = 3 * a + i, 3 * b + l
+                        if S[r, s] >= 0:
+                            data[S[r, s]] += K[r, s]
+                        if a != b and S[s, r] >= 0:
+                            data[S[s, r]] += K[r, s]
+    return total

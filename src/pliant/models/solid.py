@@ -1,0 +1,484 @@
+"""SolidModel: everything that models of solid bodies share, whatever their elastic energy.
+
+The node positions x follow from q (see `Layout`); the energy is a function of x. A subclass gives the elastic
+energy through three methods; actuators, gravity, rigid parts, points, surface and masses are here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+
+from pliant.actuators import Cable, Chamber, PatchForce, PointForce, Slide, Stiffness
+from pliant.errors import ArgumentError, UnknownNameError
+from pliant.lie import matrix_from_quaternion
+from pliant.models.couplings import (
+    Anchor,
+    CablePath,
+    Coupling,
+    DirectedMotion,
+    EnclosedVolume,
+    FluidWeight,
+    Tube,
+)
+from pliant.models.layout import Layout, Part
+from pliant.models.sparsity import Sparsity
+from pliant.robot import Robot
+from pliant.solve.symmetric import SymmetricMatrix
+from pliant.state import Placement, Skin
+
+Array = np.ndarray
+
+
+class SolidModel:
+    """Mechanics of solid bodies; see `pliant.models.contract.Model` for the meaning of the methods.
+
+    Args:
+        robot: the description.
+        element: "linear" or "quadratic" tetrahedra.
+        mass: "lumped" or "consistent" mass matrix.
+    """
+
+    def __init__(self, robot: Robot, *, element: str = "linear", mass: str = "lumped") -> None:
+        if element not in ("linear", "quadratic"):
+            raise ArgumentError("element", f"{element!r}", "'linear' or 'quadratic'")
+        if mass not in ("lumped", "consistent"):
+            raise ArgumentError("mass", f"{mass!r}", "'lumped' or 'consistent'")
+        self.robot = robot
+        self.element = element
+        self.layout = Layout(robot, element)
+        self._consistent = mass == "consistent"
+        self._bind()
+        self._tabulate_materials()
+        self.sparsity = Sparsity(self.layout, [*self._couplings, *self._springs], self._element_cells())
+
+    # ---- what a subclass gives ----------------------------------------------------------------------
+    def _elastic_energy(self, x: Array, scale: list[Array]) -> float:
+        raise NotImplementedError
+
+    def _elastic_force(self, x: Array, scale: list[Array], out: Array) -> float:
+        """out -= d energy / d x; returns the energy."""
+        raise NotImplementedError
+
+    def _elastic_tangent(self, x: Array, scale: list[Array], slots: list[Array], data: Array, out: Array) -> float:
+        """Tangent into data at the slots of each group, and the force as above."""
+        raise NotImplementedError
+
+    def _region_energy(self, x: Array, regions: list[Array]) -> float:
+        """Unscaled elastic energy of some elements, given as one index array per group [J]."""
+        raise NotImplementedError
+
+    def _element_cells(self) -> list[Array]:
+        return [g.cells for g in self.layout.groups]
+
+    # ---- binding -------------------------------------------------------------------------------------
+    def _bind(self) -> None:
+        layout, X = self.layout, self.layout.rest_nodes
+        self._bound: list[tuple[str, Any]] = []  # ("node", coupling) | ("part", ...) | ("stiffness", ...)
+        self._springs: list[Coupling] = []
+        for a in self.robot.actuators:
+            if isinstance(a, Cable):
+                anchors = [Anchor(np.zeros(0, int), np.zeros(0), np.array(a.pull_point))] if a.pull_point else []
+                for i, p in enumerate(a.points):
+                    if i in a.world:
+                        anchors.append(Anchor(np.zeros(0, int), np.zeros(0), np.array(p)))
+                    else:
+                        anchors.append(layout.anchor(np.array(p), a.body))
+                path = CablePath(anchors, X, a.friction)
+                self._bound.append(("node", path))
+                if a.tube_stiffness:
+                    self._springs.append(Tube(path, X, a.tube_stiffness))
+            elif isinstance(a, Chamber):
+                triangles = layout.cavities[self._owner(a.cavity, a.body), a.cavity]
+                self._bound.append(("node", EnclosedVolume(triangles, X)))
+                if a.fluid_density:
+                    self._springs.append(FluidWeight(triangles, a.fluid_density, np.array(self.robot.gravity)))
+            elif isinstance(a, PointForce):
+                anchor = layout.anchor(np.array(a.point), a.body)
+                self._bound.append(("node", DirectedMotion(anchor.nodes, anchor.weights, np.array(a.direction), X)))
+            elif isinstance(a, PatchForce):
+                self._bound.append(("node", self._patch(a)))
+            elif isinstance(a, Stiffness):
+                self._bound.append(("stiffness", self._elements_of(a.region, a.body)))
+            elif isinstance(a, Slide):
+                part = next(p for p in layout.parts if p.name == a.part)
+                self._bound.append(("part", (part, _slide_row(part, np.array(a.axis), a.name))))
+            else:
+                self._bound.append(self._bind_other(a))
+        self._couplings: list[Coupling] = [c for kind, c in self._bound if kind == "node"]
+        self._gauges = {
+            s.name: CablePath([layout.anchor(np.array(p), s.body) for p in s.points], X) for s in self.robot.sensors
+        }
+
+    def _bind_other(self, actuator: Any) -> tuple[str, Any]:
+        raise ArgumentError(
+            actuator.name, f"{type(self).__name__} has no {actuator.kind!r} actuators", "another model or actuator"
+        )
+
+    def _owner(self, cavity: str, body: str) -> str:
+        for owner, name in self.layout.cavities:
+            if name == cavity and body in ("", owner):
+                return owner
+        raise UnknownNameError("cavity", cavity, [c for _, c in self.layout.cavities])
+
+    def _elements_of(self, region: str, body: str) -> list[Array]:
+        chosen = []
+        for owner, group in self.layout.group_regions:
+            mine = body in ("", owner.name) and region in owner.mesh.regions and group.kind != "hex8"
+            chosen.append(owner.mesh.regions[region] if mine else np.zeros(0, int))
+        return chosen
+
+    def _patch(self, a: PatchForce) -> DirectedMotion:
+        nodes = self.layout.skin_nodes
+        if a.body:
+            names = [b.name for b in self.robot.bodies]
+            nodes = nodes[self.layout.body_of[nodes] == names.index(a.body)]
+        r = np.linalg.norm(self.layout.rest_nodes[nodes] - np.array(a.centre), axis=1) / a.radius
+        inside = r < 1
+        if not inside.any():
+            raise ArgumentError(f"{a.name}.radius", "no surface node lies in the patch", "a larger radius or another centre")
+        weights = 1 - r[inside] ** 2
+        return DirectedMotion(nodes[inside], weights / weights.sum(), np.array(a.direction), self.layout.rest_nodes)
+
+    def _tabulate_materials(self) -> None:
+        """Per group: material index, density and Rayleigh coefficients of every element."""
+        materials: list[Any] = []
+        self._material: list[Array] = []
+        for owner, group in self.layout.group_regions:
+            index = np.full(len(group.cells), len(materials))
+            materials.append(owner.material)
+            for region, material in owner.materials.items():
+                if group.kind == "hex8":
+                    raise ArgumentError("materials", f"region {region!r} is on a hexahedral mesh", "one material per body")
+                index[owner.mesh.regions[region]] = len(materials)
+                materials.append(material)
+            self._material.append(index.astype(np.int64))
+        self.materials = tuple(materials)
+        self._codes = np.array([m.code for m in materials], dtype=np.int64)
+        self._params = np.array([m.parameters for m in materials])
+        density = np.array([m.density for m in materials])
+        X = self.layout.rest_nodes
+        self._node_mass = np.zeros(len(X))  # lumped, always positive: row sums, or diagonal scaling for quadratic ones
+        self._node_load = np.zeros(len(X))  # consistent with the shape functions: what gravity pulls at
+        for group, index in zip(self.layout.groups, self._material):
+            rho = density[index]
+            np.add.at(self._node_load, group.cells, rho[:, None] * group.shape)
+            diagonal = np.einsum("eaa->ea", group.mass)
+            lumped = diagonal * (group.volumes / diagonal.sum(axis=1))[:, None]
+            np.add.at(self._node_mass, group.cells, rho[:, None] * lumped)
+        for part in self.layout.parts:
+            self._node_mass[part.nodes] += part.mass / len(part.nodes)
+            self._node_load[part.nodes] += part.mass / len(part.nodes)
+        self._gravity_load = self._node_load[:, None] * np.array(self.robot.gravity)
+        self.mass_total = float(self._node_mass.sum())
+
+    # ---- contract: sizes ------------------------------------------------------------------------------
+    @property
+    def nq(self) -> int:
+        """Length of a configuration vector."""
+        return self.layout.nq
+
+    @property
+    def nv(self) -> int:
+        """Degrees of freedom."""
+        return self.layout.nv
+
+    @property
+    def nu(self) -> int:
+        """Number of actuators."""
+        return len(self.robot.actuators)
+
+    @property
+    def rest(self) -> Array:
+        """The unloaded configuration (nq,)."""
+        return self.layout.rest
+
+    @property
+    def nodes(self) -> int:
+        """Number of nodes, held ones included."""
+        return len(self.layout.rest_nodes)
+
+    def positions(self, q: Array) -> Array:
+        """Positions of all nodes [m] (N, 3)."""
+        return self.layout.positions(q)
+
+    def retract(self, q: Array, dq: Array) -> Array:
+        """The configuration reached from q by the tangent increment dq."""
+        return self.layout.retract(q, dq)
+
+    # ---- contract: mechanics ----------------------------------------------------------------------------
+    def _scale(self, effort: Array) -> list[Array]:
+        scale = [np.ones(len(m)) for m in self._material]
+        for (kind, bound), e in zip(self._bound, effort):
+            if kind == "stiffness":
+                for s, chosen in zip(scale, bound):
+                    s[chosen] += e
+        return scale
+
+    def energy(self, q: Array, effort: Array) -> float:
+        """Potential energy [J], actuators included as -effort * displacement."""
+        x = self.positions(q)
+        total = self._elastic_energy(x, self._scale(effort)) - float((self._gravity_load * x).sum())
+        total += sum(s.value(x) for s in self._springs)
+        for (kind, bound), e in zip(self._bound, effort):
+            if e and kind != "stiffness":
+                total -= e * self._coordinate(kind, bound, q, x)
+        return total
+
+    def _coordinate(self, kind: str, bound: Any, q: Array, x: Array) -> float:
+        if kind == "node":
+            return bound.value(x)
+        if kind == "part":
+            part, row = bound
+            return float(row @ q[part.q_start : part.q_start + part.translations])
+        return -self._region_energy(x, bound)
+
+    def force(self, q: Array, effort: Array) -> Array:
+        """Residual generalised force, zero at equilibrium (nv,)."""
+        x = self.positions(q)
+        g = self._gravity_load.copy()
+        self._elastic_force(x, self._scale(effort), g)
+        self._add_loads(x, effort, g)
+        out = self.layout.reduce(q, x, g)
+        self._add_parts(effort, out)
+        return out
+
+    def _add_loads(self, x: Array, effort: Array, g: Array) -> None:
+        for s in self._springs:
+            g[s.nodes] -= s.gradient(x)
+        for (kind, bound), e in zip(self._bound, effort):
+            if kind == "node" and e:
+                g[bound.nodes] += e * _pull(bound, x)
+
+    def _add_parts(self, effort: Array, out: Array) -> None:
+        for (kind, bound), e in zip(self._bound, effort):
+            if kind == "part":
+                part, row = bound
+                out[part.v_start : part.v_start + part.translations] += e * row
+
+    def linearise(self, q: Array, effort: Array) -> tuple[Array, SymmetricMatrix]:
+        """Force and stiffness in one pass."""
+        x = self.positions(q)
+        g = self._gravity_load.copy()
+        scale = self._scale(effort)
+        weights = [0.0] * len(self._couplings)
+        node = 0
+        for (kind, _), e in zip(self._bound, effort):
+            if kind == "node":
+                weights[node] = -float(e)
+                node += 1
+        assembly = self.sparsity.start()
+        self._elastic_tangent(x, scale, assembly.slots, assembly.data, g)
+        self._add_loads(x, effort, g)
+        matrix = assembly.finish(q, x, g, [*weights, *([1.0] * len(self._springs))])
+        out = self.layout.reduce(q, x, g)
+        self._add_parts(effort, out)
+        return out, matrix
+
+    def stiffness(self, q: Array, effort: Array) -> SymmetricMatrix:
+        """-d force / d q, symmetric sparse (nv, nv)."""
+        return self.linearise(q, effort)[1]
+
+    def actuation(self, q: Array, effort: Array) -> Array:
+        """d force / d effort (nv, nu)."""
+        return self._columns(q, pull=True)
+
+    def displacement(self, q: Array) -> Array:
+        """Actuator coordinates [m, m^3, ...] (nu,)."""
+        x = self.positions(q)
+        return np.array([self._coordinate(kind, bound, q, x) for kind, bound in self._bound])
+
+    def displacement_rows(self, q: Array) -> Array:
+        """d displacement / d q (nu, nv)."""
+        return self._columns(q, pull=False).T
+
+    def _columns(self, q: Array, pull: bool) -> Array:
+        x = self.positions(q)
+        out = np.zeros((self.nv, self.nu))
+        g = np.zeros_like(x)
+        for i, (kind, bound) in enumerate(self._bound):
+            if kind == "part":
+                part, row = bound
+                out[part.v_start : part.v_start + part.translations, i] = row
+                continue
+            if kind == "node":
+                g[bound.nodes] = _pull(bound, x) if pull else bound.gradient(x)
+            else:
+                chosen = [np.zeros(len(m)) for m in self._material]
+                for s, ids in zip(chosen, bound):
+                    s[ids] = 1.0
+                self._elastic_force(x, chosen, g)
+            out[:, i] = self.layout.reduce(q, x, g)
+            g[:] = 0.0
+        return out
+
+    # ---- contract: points --------------------------------------------------------------------------------
+    @cached_property
+    def _embeddings(self) -> dict[str, Any]:
+        return {p.name: (self.layout.embed_point(p), matrix_from_quaternion(p.rotation)) for p in self.robot.points}
+
+    def locate(self, q: Any, points: str | Sequence[str], *, jacobian: bool = False) -> Placement:
+        """Positions, orientations and (on request) Jacobians of named points; q may be a State."""
+        from pliant.models.placing import place
+
+        q = getattr(q, "q", q)
+        single = isinstance(points, str)
+        names = (points,) if isinstance(points, str) else tuple(points)
+        for name in names:
+            if name not in self._embeddings:
+                raise UnknownNameError("point", name, self._embeddings)
+        found = place(self, q, [self._embeddings[n] for n in names], jacobian)
+        if single:
+            found = tuple(None if f is None else f[0] for f in found)
+        return Placement(names, *found)
+
+    def read(self, state: Any) -> dict[str, float]:
+        """Readings of all sensors: strain gauges, and length, volume and effort of the actuators."""
+        x = self.positions(state.q)
+        out = {name: -g.value(x) / g.rest_length for name, g in self._gauges.items()}
+        for actuator, (kind, bound), e in zip(self.robot.actuators, self._bound, state.effort):
+            if isinstance(actuator, Cable):
+                out[f"{actuator.name}.length"] = bound.length(x)
+                out[f"{actuator.name}.tension"] = float(e)
+            elif isinstance(actuator, Chamber):
+                out[f"{actuator.name}.volume"] = bound.volume(x)
+                out[f"{actuator.name}.pressure"] = float(e)
+            else:
+                out[f"{actuator.name}.displacement"] = self._coordinate(kind, bound, state.q, x)
+                out[f"{actuator.name}.effort"] = float(e)
+        return out
+
+    def centre_of_mass(self, q: Array) -> tuple[Array, Array]:
+        """Centre of mass [m] (3,) and its derivative (3, nv)."""
+        x = self.positions(q)
+        w = self._node_mass / self.mass_total
+        rows = np.empty((3, self.nv))
+        for i in range(3):
+            g = np.zeros_like(x)
+            g[:, i] = w
+            rows[i] = self.layout.reduce(q, x, g)
+        return w @ x, rows
+
+    # ---- contract: surface -----------------------------------------------------------------------------------
+    @cached_property
+    def skin(self) -> Skin:
+        """Topology of the surface."""
+        nodes = self.layout.skin_nodes
+        empty = np.zeros((0, 2), dtype=np.int64)
+        return Skin(self.layout.skin_triangles, empty, np.zeros(len(nodes)), self.layout.body_of[nodes])
+
+    def skin_positions(self, q: Array) -> Array:
+        """World positions of the skin's vertices [m] (n, 3)."""
+        return self.positions(q)[self.layout.skin_nodes]
+
+    def skin_rows(self, q: Array, vertices: Array, weights: Array, directions: Array) -> sp.csr_matrix:
+        """Derivative of sum_k w[i,k] d[i] . x[vertices[i,k]] w.r.t. q (m, nv)."""
+        m, k = vertices.shape
+        nodes = self.layout.skin_nodes[vertices]
+        cols = (3 * nodes[:, :, None] + np.arange(3)).reshape(-1)
+        vals = (weights[:, :, None] * directions[:, None, :]).reshape(-1)
+        rows = np.repeat(np.arange(m), 3 * k)
+        if not self.layout.parts:
+            dofs = self.layout.dof.reshape(-1)[cols]
+            keep = dofs >= 0
+            return sp.csr_matrix((vals[keep], (rows[keep], dofs[keep])), shape=(m, self.nv))
+        on_nodes = sp.csr_matrix((vals, (rows, cols)), shape=(m, self.layout.rest_nodes.size))
+        return (on_nodes @ self.layout.tangent_map(q, self.positions(q))).tocsr()
+
+    def cable_paths(self, q: Array) -> dict[str, Array]:
+        """Polylines of the cables [m], for drawing."""
+        x = self.positions(q)
+        return {
+            a.name: b.path(x) for a, (_, b) in zip(self.robot.actuators, self._bound) if isinstance(a, Cable)
+        }
+
+    def cavity_surfaces(self, q: Array) -> dict[str, tuple[Array, Array]]:
+        """Vertices and triangles of the chambers, for drawing."""
+        x = self.positions(q)
+        out = {}
+        for a, (_, b) in zip(self.robot.actuators, self._bound):
+            if isinstance(a, Chamber):
+                used, inverse = np.unique(b.triangles[:, :3], return_inverse=True)
+                out[a.name] = (x[used], inverse.reshape(-1, 3))
+        return out
+
+    # ---- contract: dynamics -------------------------------------------------------------------------------
+    def inertia(self, q: Array) -> SymmetricMatrix:
+        """Mass matrix (nv, nv)."""
+        return self._mass_matrix(q, None)
+
+    def _mass_matrix(self, q: Array, rayleigh: Array | None) -> SymmetricMatrix:
+        weights = np.array([m.density for m in self.materials])
+        if rayleigh is not None:
+            weights = weights * rayleigh
+        assembly = self.sparsity.start()
+        for group, index, slots in zip(self.layout.groups, self._material, assembly.slots):
+            rho = weights[index]
+            if self._consistent:
+                blocks = rho[:, None, None] * group.mass
+            else:
+                diagonal = np.einsum("eaa->ea", group.mass)
+                lumped = diagonal * (group.volumes / diagonal.sum(axis=1))[:, None] * rho[:, None]
+                blocks = lumped[:, :, None] * np.eye(group.cells.shape[1])
+            expanded = np.einsum("eab,ij->eaibj", blocks, np.eye(3)).reshape(len(rho), 3 * blocks.shape[1], -1)
+            valid = slots >= 0
+            np.add.at(assembly.data, slots[valid], expanded[valid])
+        x = self.positions(q)
+        matrix = assembly.finish(q, x, None, None)
+        extra = [p for p in self.layout.parts if p.mass]
+        if not extra or rayleigh is not None:
+            return matrix
+        added = np.zeros(len(x))
+        for part in extra:
+            added[part.nodes] += part.mass / len(part.nodes)
+        T = self.layout.tangent_map(q, x)
+        return matrix + self.sparsity.from_scipy(T.T @ sp.diags(np.repeat(added, 3)) @ T)
+
+    def bias(self, q: Array, v: Array) -> Array:
+        """Gyroscopic force of the rotating rigid parts (nv,); zero for soft nodes."""
+        out = np.zeros(self.nv)
+        x = self.positions(q)
+        for part in self.layout.parts:
+            if part.rotates:
+                k, b = part.translations, part.v_start
+                omega = v[b + k : b + k + 3]
+                _, p = self.layout.part_pose(part, q)
+                r = x[part.nodes] - p
+                spin = self._node_mass[part.nodes, None] * np.cross(omega, np.cross(omega, r))
+                out[b : b + k] = part.axes.T @ spin.sum(axis=0)
+                out[b + k : b + k + 3] = np.cross(r, spin).sum(axis=0)
+        return out
+
+    def damping(self, q: Array, effort: Array) -> SymmetricMatrix:
+        """Rayleigh damping: alpha M + beta K, with the coefficients of each material (nv, nv)."""
+        alpha = np.array([m.rayleigh_mass for m in self.materials])
+        beta = np.array([m.rayleigh_stiffness for m in self.materials])
+        total = self.sparsity.zero()
+        if alpha.any():
+            total = total + self._mass_matrix(q, alpha)
+        if beta.any():
+            x = self.positions(q)
+            assembly = self.sparsity.start()
+            scale = [s * beta[m] for s, m in zip(self._scale(effort), self._material)]
+            unused = np.zeros_like(x)
+            self._elastic_tangent(x, scale, assembly.slots, assembly.data, unused)
+            total = total + assembly.finish(q, x, None, None)
+        return total
+
+
+def _pull(coupling: Any, x: Array) -> Array:
+    """Force on the nodes per unit effort; differs from the gradient only with friction."""
+    pull = getattr(coupling, "pull", None)
+    return coupling.gradient(x) if pull is None else pull(x)
+
+
+def _slide_row(part: Part, axis: Array, name: str) -> Array:
+    """Coefficients of a part's translations in its motion along an axis."""
+    row = part.axes.T @ axis
+    if part.translations == 0 or np.linalg.norm(row) < 1e-9:
+        raise ArgumentError(f"{name}.axis", f"part {part.name!r} cannot move along it", "one of the part's axes")
+    return row

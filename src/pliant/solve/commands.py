@@ -1,0 +1,74 @@
+"""What a user commands, as vectors: names and values in, arrays in the order of the actuators out."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from pliant.errors import ArgumentError
+from pliant.robot import Robot
+
+Array = np.ndarray
+CommandLike = Mapping[str, float] | Array | list[float] | tuple[float, ...] | float | None
+
+
+def command_vector(robot: Robot, u: CommandLike, default: Array | None = None) -> Array:
+    """A command per actuator (nu,) from a mapping of names, a sequence, a number (one actuator) or None.
+
+    Args:
+        robot: whose actuators.
+        u: the command, in the unit of each actuator's drive; actuators not named keep their default.
+        default: values of the actuators that are not named (zero if None).
+    """
+    n = len(robot.actuators)
+    out = np.zeros(n) if default is None else np.array(default, dtype=float)
+    if u is None:
+        return out
+    if isinstance(u, Mapping):
+        for name, value in u.items():
+            i = robot.actuator_index(name)
+            try:
+                out[i] = float(value)
+            except (TypeError, ValueError):
+                raise ArgumentError(f"u[{name!r}]", f"{value!r} is not a number", "a finite number") from None
+    else:
+        try:
+            given = np.atleast_1d(np.asarray(u, dtype=float))
+        except (TypeError, ValueError):
+            raise ArgumentError("u", f"{u!r} is not numeric", "a mapping of names, or numbers") from None
+        if given.shape != (n,):
+            names = ", ".join(robot.actuator_names)
+            raise ArgumentError("u", f"shape {given.shape}", f"one value per actuator ({n}: {names})")
+        out = given.copy()
+    bad = ~np.isfinite(out)
+    if bad.any():
+        raise ArgumentError(f"u[{robot.actuator_names[int(np.argmax(bad))]!r}]", "not finite", "a finite number")
+    return out
+
+
+def driven_by_displacement(robot: Robot) -> Array:
+    """Which actuators are commanded by displacement (nu,) bool."""
+    return np.array([a.drive == "displacement" for a in robot.actuators], dtype=bool)
+
+
+def slackable(robot: Robot) -> Array:
+    """Which actuators cannot push (nu,) bool."""
+    return np.array([bool(getattr(a, "slackable", False)) for a in robot.actuators], dtype=bool)
+
+
+def linearise(model: Any, q: Array, effort: Array) -> tuple[Array, Any]:
+    """Force and stiffness, in one pass where the model offers it."""
+    both = getattr(model, "linearise", None)
+    if both is not None:
+        return both(q, effort)
+    return model.force(q, effort), model.stiffness(q, effort)
+
+
+def length_scale(model: Any) -> float:
+    """Size of the robot at rest [m]."""
+    points = model.skin_positions(model.rest)
+    if len(points) == 0:
+        return 1.0
+    return max(float(np.linalg.norm(np.ptp(points, axis=0))), 1e-6)

@@ -1,0 +1,107 @@
+"""The forward problem of a model: which rows there are at a configuration, and how large things are."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from pliant.contact.contacts import Contacts
+from pliant.solve.commands import driven_by_displacement, length_scale, slackable
+from pliant.solve.newton import Rows, dense_rows
+
+Array = np.ndarray
+
+
+class Problem:
+    """A model, its drives and its surroundings.
+
+    Args:
+        model: any mechanical model.
+        obstacles: what is in the way.
+        alarm: distance below which a pair is treated as a possible contact [m]; default 5 % of the robot's size.
+        contact_distance: gap at which contact begins [m].
+    """
+
+    def __init__(
+        self,
+        model: Any,
+        obstacles: Sequence[Any] = (),
+        *,
+        alarm: float | None = None,
+        contact_distance: float = 0.0,
+    ) -> None:
+        self.model = model
+        self.length = length_scale(model)
+        self.driven = driven_by_displacement(model.robot)
+        self.slackable = slackable(model.robot)[self.driven]
+        self.obstacles = tuple(obstacles)
+        self.alarm = 0.05 * self.length if alarm is None else float(alarm)
+        self.detector = None
+        if self.obstacles:
+            from pliant.contact.detection import Detector
+
+            self.detector = Detector(model, self.obstacles, alarm=self.alarm, contact_distance=contact_distance)
+
+    def detect(self, q: Array, previous: Contacts | None) -> Contacts | None:
+        """Contacts at a configuration, with the forces of the previous ones where they persist."""
+        return None if self.detector is None else self.detector.detect(q, previous)
+
+    def rows(self, q: Array, effort: Array, u: Array, contacts: Contacts | None) -> Rows:
+        """Actuator and contact rows at a configuration."""
+        model, driven = self.model, self.driven
+        n = int(driven.sum())
+        blocks, columns = [], []
+        value, lower, force = [], [], []
+        if n:
+            blocks.append(model.displacement_rows(q)[driven])
+            columns.append(model.actuation(q, effort)[:, driven])
+            value.append(model.displacement(q)[driven] - u[driven])
+            lower.append(np.where(self.slackable, 0.0, -np.inf))
+            force.append(effort[driven])
+        triples, friction = np.zeros((0, 3), dtype=np.int64), np.zeros(0)
+        m = 0 if contacts is None else len(contacts)
+        if contacts is not None and m:
+            if (contacts.friction > 0).any():
+                H = dense_rows(contacts.frictional_rows(model, q))
+                slip = contacts.slip(model.skin_positions(q))
+                value.append(np.column_stack([contacts.gap, slip]).ravel())
+                force.append(np.column_stack([contacts.forces, contacts.tangential]).ravel())
+                triples = n + np.arange(3 * m).reshape(m, 3)
+                friction = contacts.friction
+            else:
+                H = dense_rows(contacts.rows(model, q))
+                value.append(contacts.gap)
+                force.append(contacts.forces)
+            blocks.append(H)
+            columns.append(H.T)
+            lower.append(np.zeros(len(H)))
+        if not blocks:
+            empty = np.zeros(0)
+            return Rows(np.zeros((0, model.nv)), np.zeros((model.nv, 0)), empty, empty, empty, empty, 0)
+        low = np.concatenate(lower)
+        return Rows(
+            rows=np.vstack(blocks),
+            columns=np.hstack(columns),
+            value=np.concatenate(value),
+            lower=low,
+            upper=np.full(len(low), np.inf),
+            force=np.concatenate(force),
+            drives=n,
+            triples=triples,
+            friction=friction,
+        )
+
+    def split(self, effort: Array, force: Array, contacts: Contacts | None, states: tuple) -> tuple[Array, Contacts | None]:
+        """Efforts and contacts that carry the multipliers of a solved step."""
+        n = int(self.driven.sum())
+        effort = effort.copy()
+        effort[self.driven] = force[:n]
+        if contacts is None or not len(contacts):
+            return effort, contacts
+        rest = force[n:]
+        if len(rest) == 3 * len(contacts) and (contacts.friction > 0).any():
+            triple = rest.reshape(-1, 3)
+            return effort, contacts.with_forces(triple[:, 0], triple[:, 1:], np.array([int(s) for s in states]))
+        return effort, contacts.with_forces(rest)
