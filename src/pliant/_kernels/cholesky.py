@@ -224,11 +224,13 @@ def backward_many(first, row_ptr, rows, panel_ptr, panels, x, work):
 
 
 @njit(cache=True)
-def reach(column_ptr, row_indices, position, supernode_of, parent, active):
-    """Mark in active (ns, k) the supernodes that the forward solve of each sparse column visits."""
+def reach(column_ptr, row_indices, values, position, supernode_of, parent, x, active):
+    """Add sparse columns to x (n, k), and mark in active (ns, k) what their forward solves visit."""
     for c in range(column_ptr.size - 1):
         for p in range(column_ptr[c], column_ptr[c + 1]):
-            s = supernode_of[position[row_indices[p]]]
+            i = position[row_indices[p]]
+            x[i, c] += values[p]
+            s = supernode_of[i]
             while s >= 0 and not active[s, c]:
                 active[s, c] = True
                 s = parent[s]

@@ -194,7 +194,7 @@ def front_cost(w, r):
     panel, and memory traffic of the panel and of the update matrix (written once, added once).
     """
     flops = w * w * w / 3.0 + w * w * r + w * r * r * 1.0
-    return 300.0 + flops * (1.0 + 24.0 / w) / 40.0 + 0.5 * w * (w + r) + 0.6 * r * r
+    return 300.0 + flops * (1.0 + 24.0 / w) / 40.0 + 0.5 * w * (w + r) + 0.3 * r * r
 
 
 @njit(cache=True)

@@ -24,8 +24,8 @@ class NotPositiveDefinite(SolveError):
     def __init__(self, column: int) -> None:
         self.column = int(column)
         super().__init__(
-            f"the matrix is not positive definite: the pivot of unknown {self.column} is not positive (or not finite). "
-            "Add a shift, or check that the body is held and that no element is inverted"
+            f"the matrix is not positive definite: the pivot of unknown {self.column} is not positive "
+            "(or not finite). Add a shift, or check that the body is held and that no element is inverted"
         )
 
 

@@ -76,7 +76,7 @@ def factorise(
     if method == "pardiso":
         from pliant.solve.pardiso import PardisoFactor
 
-        return PardisoFactor(matrix, shift)
+        return PardisoFactor(matrix, shift, reuse if isinstance(reuse, PardisoFactor) else None)
     return SupernodalFactor(matrix, shift, reuse if isinstance(reuse, SupernodalFactor) else None)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import AbstractContextManager, nullcontext
 from typing import Any
 
 import numpy as np
@@ -10,6 +11,10 @@ from pliant._kernels import cholesky as kernels
 from pliant.errors import SolveError
 from pliant.solve.factor import Array, Factor, NotPositiveDefinite
 from pliant.solve.symmetric import SymmetricMatrix
+from pliant.solve.threads import one_blas_thread
+
+# multiply-adds from which on a threaded BLAS helps rather than hurts (measured on two cores)
+_THREADS_FROM = 5e8
 
 
 class SupernodalFactor(Factor):
@@ -27,10 +32,11 @@ class SupernodalFactor(Factor):
             self._storage, reuse._storage = reuse._storage, None
         else:
             self._storage = (np.empty(s.panel_ptr[-1]), np.empty(s.update_size))
-        failed = kernels.factorise(
-            s.first, s.row_ptr, s.child_ptr, s.children, s.relative, s.run_end, s.split, s.panel_ptr,
-            s.update_ptr, s.source_ptr, s.source, s.target, matrix.data, shift, *self._storage,
-        )
+        with self._threads():
+            failed = kernels.factorise(
+                s.first, s.row_ptr, s.child_ptr, s.children, s.relative, s.run_end, s.split, s.panel_ptr,
+                s.update_ptr, s.source_ptr, s.source, s.target, matrix.data, shift, *self._storage,
+            )
         if failed >= 0:
             if reuse is not None:  # hand the storage back: the caller will try again with a shift
                 reuse._storage, reuse._spoilt = self._storage, True
@@ -38,6 +44,9 @@ class SupernodalFactor(Factor):
 
     _storage: tuple[Array, Array] | None
     _spoilt: bool = False
+
+    def _threads(self) -> AbstractContextManager[None]:
+        return one_blas_thread() if self._symbolic.flops < _THREADS_FROM else nullcontext()
 
     @property
     def _panels(self) -> Array:
@@ -57,31 +66,34 @@ class SupernodalFactor(Factor):
         k = 1 if b.ndim == 1 else b.shape[1]
         factor = (s.first, s.row_ptr, s.rows, s.panel_ptr, self._panels)
         work = np.empty(s.max_rows * k)
-        if k == 1:
-            kernels.forward(*factor, x.reshape(-1), work)
-            kernels.backward(*factor, x.reshape(-1), work)
-        else:
-            x = np.ascontiguousarray(x)
-            kernels.forward_many(*factor, x, work)
-            kernels.backward_many(*factor, x, work)
+        with self._threads():
+            if k == 1:
+                flat = x.reshape(-1)
+                kernels.forward(*factor, flat, work)
+                kernels.backward(*factor, flat, work)
+            else:
+                x = np.ascontiguousarray(x)
+                kernels.forward_many(*factor, x, work)
+                kernels.backward_many(*factor, x, work)
         return x[s.position]
 
     def _half_solve_sparse(self, B: Any) -> Array:
         s = self._symbolic
         k = B.shape[1]
-        active = np.zeros((s.first.size - 1, k), dtype=np.bool_)
-        kernels.reach(B.indptr, B.indices, s.position, s.supernode_of, s.parent, active)
         x = np.zeros((self.n, k))
-        np.add.at(x, (s.position[B.indices], np.repeat(np.arange(k), np.diff(B.indptr))), B.data)
+        active = np.zeros((s.first.size - 1, k), dtype=np.bool_)
+        kernels.reach(B.indptr, B.indices, B.data, s.position, s.supernode_of, s.parent, x, active)
         work, lines = np.empty(s.max_rows * k), np.empty(s.max_pivots * k)
-        kernels.forward_sparse(
-            s.first, s.row_ptr, s.rows, s.panel_ptr, self._panels, active, x, work, lines
-        )
+        with self._threads():
+            kernels.forward_sparse(
+                s.first, s.row_ptr, s.rows, s.panel_ptr, self._panels, active, x, work, lines
+            )
         return x
 
     def _solve_sparse(self, B: Any) -> Array:
         s = self._symbolic
         x = self._half_solve_sparse(B)
         work = np.empty(s.max_rows * x.shape[1])
-        kernels.backward_many(s.first, s.row_ptr, s.rows, s.panel_ptr, self._panels, x, work)
+        with self._threads():
+            kernels.backward_many(s.first, s.row_ptr, s.rows, s.panel_ptr, self._panels, x, work)
         return x[s.position]
