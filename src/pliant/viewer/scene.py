@@ -148,11 +148,12 @@ class Scene:
         )
 
     def span(self, *pictures: Picture) -> tuple[float, float]:
-        """Range of colours for some pictures of one field: from zero, and never so narrow that it shows noise."""
+        """Range of colours for pictures of one field: from zero, never so narrow that it shows noise."""
         spans = [p.span for p in pictures]
         low, high = min(0.0, *(s[0] for s in spans)), max(s[1] for s in spans)
-        least = 10.0 * self.size if pictures[0].field == "displacement" else 1.0  # 1 % of the robot; 1 %; 1 kPa
-        return low, max(high, low + (least if pictures[0].field in FIELD_UNITS else 1e-12))
+        # At least 1 % of the robot, 1 % of strain, 1 kPa.
+        least = {"displacement": 10.0 * self.size, "strain": 1.0, "stress": 1.0}.get(pictures[0].field, 1e-12)
+        return low, max(high, low + least)
 
     def cables(self, q: Array, skin: Array) -> dict[str, Array]:
         """Polylines of the cables [m]; carried by the nearest skin if the model does not offer them."""

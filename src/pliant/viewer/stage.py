@@ -46,7 +46,7 @@ class Stage:
         api, scene = self.server.scene, self.scene
         size, floor = scene.size, float(scene.surface.vertices(scene.rest)[:, 2].min())
         api.set_up_direction("+z")
-        api.configure_environment_map("studio", environment_intensity=0.22)
+        api.configure_environment_map("studio", environment_intensity=0.4)
         cell = 10.0 ** np.floor(np.log10(size / 2))
         api.add_grid(
             "/ground",
