@@ -1,213 +1,158 @@
-"""A tree of axis-aligned boxes over triangles or tets, with closest-point and containment queries."""
+"""Axis-aligned box trees: build once, refit often, find overlapping pairs.
+
+A node is a row of `children` (left, right; -1 for a leaf) and of `ranges` (first, count) into `order`.
+Children come after their parent, so that refitting is one loop from the back. A box may have more
+than three dimensions: contact adds the range of the surface normals as three more, so that two
+patches that do not face each other are discarded as early as two patches that are far apart.
+"""
 
 from __future__ import annotations
 
 import numpy as np
 from numba import njit
 
-LEAF = 4
+LEAF = 2
 
 
 @njit(cache=True)
-def build(low, high):
-    """Median-split tree over boxes low, high (m, 3).
+def build(centres):
+    """Tree over primitives with the given centres (n, 3): children, ranges, order."""
+    n = centres.shape[0]
+    capacity = max(1, 2 * n)
+    children = np.full((capacity, 2), -1, dtype=np.int64)
+    ranges = np.zeros((capacity, 2), dtype=np.int64)
+    order = np.arange(n)
+    ranges[0, 1] = n
+    count = 1
+    node = 0
+    while node < count:
+        first, size = ranges[node, 0], ranges[node, 1]
+        if size > LEAF:
+            axis, width = 0, -1.0
+            for d in range(3):
+                low, high = np.inf, -np.inf
+                for i in range(first, first + size):
+                    c = centres[order[i], d]
+                    low, high = min(low, c), max(high, c)
+                if high - low > width:
+                    axis, width = d, high - low
+            part = order[first : first + size].copy()
+            values = np.empty(size)
+            for i in range(size):
+                values[i] = centres[part[i], axis]
+            rank = np.argsort(values, kind="mergesort")
+            for i in range(size):
+                order[first + i] = part[rank[i]]
+            half = size // 2
+            children[node, 0], children[node, 1] = count, count + 1
+            ranges[count, 0], ranges[count, 1] = first, half
+            ranges[count + 1, 0], ranges[count + 1, 1] = first + half, size - half
+            count += 2
+        node += 1
+    return children[:count].copy(), ranges[:count].copy(), order
 
-    Returns:
-        (order (m,), box (2 m, 6), child (2 m, 2), span (2 m, 2)); node 0 is the root, child[i, 0] < 0
-        marks a leaf that holds order[span[i, 0] : span[i, 1]].
+
+@njit(cache=True)
+def refit(children, ranges, order, low, high, node_low, node_high):
+    """Boxes of all nodes from those of the primitives (n, d), bottom up, in place."""
+    dim = low.shape[1]
+    for node in range(children.shape[0] - 1, -1, -1):
+        left = children[node, 0]
+        if left < 0:
+            first, size = ranges[node, 0], ranges[node, 1]
+            for d in range(dim):
+                a, b = np.inf, -np.inf
+                for i in range(first, first + size):
+                    p = order[i]
+                    a, b = min(a, low[p, d]), max(b, high[p, d])
+                node_low[node, d], node_high[node, d] = a, b
+        else:
+            right = children[node, 1]
+            for d in range(dim):
+                node_low[node, d] = min(node_low[left, d], node_low[right, d])
+                node_high[node, d] = max(node_high[left, d], node_high[right, d])
+
+
+@njit(cache=True, inline="always")
+def _meet(low1, high1, i, low2, high2, j, margin, dim):
+    """Do box i and box j meet: positions within the margin, normals opposed (dimensions 3 to 5)?"""
+    for d in range(3):
+        if low1[i, d] > high2[j, d] + margin or low2[j, d] > high1[i, d] + margin:
+            return False
+    for d in range(3, dim):  # noqa: SIM110
+        if low1[i, d] > -low2[j, d] or -high2[j, d] > high1[i, d]:
+            return False
+    return True
+
+
+@njit(cache=True)
+def pairs_between(tree1, tree2, same, margin, out):
+    """Pairs of primitives whose boxes meet; returns their number, which may exceed len(out).
+
+    tree = (children, ranges, order, node_low, node_high, low, high). If `same`, tree1 is tree2 and
+    every unordered pair of different primitives is reported once.
     """
-    m = low.shape[0]
-    order = np.arange(m)
-    size = max(2 * m, 1)
-    box = np.zeros((size, 6))
-    child = np.full((size, 2), -1)
-    span = np.zeros((size, 2), dtype=np.int64)
-    centre = 0.5 * (low + high)
-    span[0, 1] = m
-    used = 1
-    todo = 0
-    while todo < used:
-        s, e = span[todo, 0], span[todo, 1]
-        for k in range(3):
-            box[todo, k], box[todo, 3 + k] = np.inf, -np.inf
-        for i in range(s, e):
-            for k in range(3):
-                box[todo, k] = min(box[todo, k], low[order[i], k])
-                box[todo, 3 + k] = max(box[todo, 3 + k], high[order[i], k])
-        if e - s > LEAF:
-            axis, widest = 0, -1.0
-            for k in range(3):
-                lo, hi = np.inf, -np.inf
-                for i in range(s, e):
-                    lo = min(lo, centre[order[i], k])
-                    hi = max(hi, centre[order[i], k])
-                if hi - lo > widest:
-                    axis, widest = k, hi - lo
-            part = order[s:e].copy()
-            rank = np.argsort(centre[part, axis], kind="mergesort")
-            order[s:e] = part[rank]
-            mid = (s + e) // 2
-            child[todo, 0], child[todo, 1] = used, used + 1
-            span[used, 0], span[used, 1] = s, mid
-            span[used + 1, 0], span[used + 1, 1] = mid, e
-            used += 2
-        todo += 1
-    return order, box[:used].copy(), child[:used].copy(), span[:used].copy()
-
-
-@njit(cache=True)
-def _box_distance2(box, i, x, y, z):
-    dx = max(max(box[i, 0] - x, x - box[i, 3]), 0.0)
-    dy = max(max(box[i, 1] - y, y - box[i, 4]), 0.0)
-    dz = max(max(box[i, 2] - z, z - box[i, 5]), 0.0)
-    return dx * dx + dy * dy + dz * dz
-
-
-@njit(cache=True)
-def _closest_on_triangle(p, a, b, c, weights):
-    """Barycentric weights of the point of triangle abc closest to p (Voronoi regions of its features)."""
-    ab, ac, ap = b - a, c - a, p - a
-    d1, d2 = ab @ ap, ac @ ap
-    if d1 <= 0.0 and d2 <= 0.0:
-        weights[0], weights[1], weights[2] = 1.0, 0.0, 0.0
-        return
-    bp = p - b
-    d3, d4 = ab @ bp, ac @ bp
-    if d3 >= 0.0 and d4 <= d3:
-        weights[0], weights[1], weights[2] = 0.0, 1.0, 0.0
-        return
-    vc = d1 * d4 - d3 * d2
-    if vc <= 0.0 and d1 >= 0.0 and d3 <= 0.0:
-        t = d1 / (d1 - d3) if d1 != d3 else 0.0
-        weights[0], weights[1], weights[2] = 1.0 - t, t, 0.0
-        return
-    cp = p - c
-    d5, d6 = ab @ cp, ac @ cp
-    if d6 >= 0.0 and d5 <= d6:
-        weights[0], weights[1], weights[2] = 0.0, 0.0, 1.0
-        return
-    vb = d5 * d2 - d1 * d6
-    if vb <= 0.0 and d2 >= 0.0 and d6 <= 0.0:
-        t = d2 / (d2 - d6) if d2 != d6 else 0.0
-        weights[0], weights[1], weights[2] = 1.0 - t, 0.0, t
-        return
-    va = d3 * d6 - d5 * d4
-    if va <= 0.0 and d4 - d3 >= 0.0 and d5 - d6 >= 0.0:
-        total = (d4 - d3) + (d5 - d6)
-        t = (d4 - d3) / total if total != 0.0 else 0.0
-        weights[0], weights[1], weights[2] = 0.0, 1.0 - t, t
-        return
-    total = va + vb + vc
-    weights[1], weights[2] = vb / total, vc / total
-    weights[0] = 1.0 - weights[1] - weights[2]
-
-
-@njit(cache=True)
-def closest_triangles(order, box, child, span, vertices, triangles, points):
-    """The closest triangle (p,), its weights (p, 3) and the distance (p,) for every point."""
-    count = points.shape[0]
-    index = np.full(count, -1)
-    weights = np.zeros((count, 3))
-    distance = np.full(count, np.inf)
-    stack = np.empty(128, dtype=np.int64)
-    trial = np.empty(3)
-    for n in range(count):
-        p = points[n]
-        x, y, z = p[0], p[1], p[2]
-        best = np.inf
-        top = 1
-        stack[0] = 0
-        while top > 0:
-            top -= 1
-            i = stack[top]
-            if _box_distance2(box, i, x, y, z) >= best:
-                continue
-            if child[i, 0] < 0:
-                for s in range(span[i, 0], span[i, 1]):
-                    t = order[s]
-                    a, b, c = vertices[triangles[t, 0]], vertices[triangles[t, 1]], vertices[triangles[t, 2]]
-                    _closest_on_triangle(p, a, b, c, trial)
-                    d2 = 0.0
-                    for k in range(3):
-                        r = trial[0] * a[k] + trial[1] * b[k] + trial[2] * c[k] - p[k]
-                        d2 += r * r
-                    if d2 < best:
-                        best = d2
-                        index[n] = t
-                        weights[n] = trial
+    children1, ranges1, order1, nlow1, nhigh1, low1, high1 = tree1
+    children2, ranges2, order2, nlow2, nhigh2, low2, high2 = tree2
+    dim = nlow1.shape[1]
+    found = 0
+    if order1.shape[0] == 0 or order2.shape[0] == 0:
+        return 0
+    stack = np.empty((4096, 2), dtype=np.int64)
+    stack[0, 0], stack[0, 1] = 0, 0
+    top = 1
+    while top > 0:
+        top -= 1
+        i, j = stack[top, 0], stack[top, 1]
+        if top + 4 > stack.shape[0]:
+            bigger = np.empty((2 * stack.shape[0], 2), dtype=np.int64)
+            bigger[: stack.shape[0]] = stack
+            stack = bigger
+        if not _meet(nlow1, nhigh1, i, nlow2, nhigh2, j, margin, dim):
+            continue
+        leaf1, leaf2 = children1[i, 0] < 0, children2[j, 0] < 0
+        if same and i == j:
+            if leaf1:
+                first, size = ranges1[i, 0], ranges1[i, 1]
+                for a in range(first, first + size):
+                    for b in range(a + 1, first + size):
+                        p, r = order1[a], order1[b]
+                        if _meet(low1, high1, p, low2, high2, r, margin, dim):
+                            if found < out.shape[0]:
+                                out[found, 0], out[found, 1] = p, r
+                            found += 1
             else:
-                l, r = child[i, 0], child[i, 1]
-                if _box_distance2(box, l, x, y, z) < _box_distance2(box, r, x, y, z):
-                    l, r = r, l  # the nearer child is popped first
-                stack[top], stack[top + 1] = l, r
-                top += 2
-        distance[n] = np.sqrt(best)
-    return index, weights, distance
+                a, b = children1[i, 0], children1[i, 1]
+                stack[top, 0], stack[top, 1] = a, a
+                stack[top + 1, 0], stack[top + 1, 1] = b, b
+                stack[top + 2, 0], stack[top + 2, 1] = a, b
+                top += 3
+        elif leaf1 and leaf2:
+            f1, s1 = ranges1[i, 0], ranges1[i, 1]
+            f2, s2 = ranges2[j, 0], ranges2[j, 1]
+            for a in range(f1, f1 + s1):
+                for b in range(f2, f2 + s2):
+                    p, r = order1[a], order2[b]
+                    if _meet(low1, high1, p, low2, high2, r, margin, dim):
+                        if found < out.shape[0]:
+                            out[found, 0], out[found, 1] = p, r
+                        found += 1
+        elif leaf2 or (not leaf1 and ranges1[i, 1] >= ranges2[j, 1]):
+            stack[top, 0], stack[top, 1] = children1[i, 0], j
+            stack[top + 1, 0], stack[top + 1, 1] = children1[i, 1], j
+            top += 2
+        else:
+            stack[top, 0], stack[top, 1] = i, children2[j, 0]
+            stack[top + 1, 0], stack[top + 1, 1] = i, children2[j, 1]
+            top += 2
+    return found
 
 
-@njit(cache=True)
-def containing_tets(order, box, child, span, nodes, tets, points, slack):
-    """A tet that contains each point (p,), -1 if none, and barycentric weights (p, 4).
-
-    Of all tets that hold the point within `slack` (barycentric), the one with the largest smallest weight wins.
-    """
-    count = points.shape[0]
-    index = np.full(count, -1)
-    weights = np.zeros((count, 4))
-    stack = np.empty(128, dtype=np.int64)
-    for n in range(count):
-        x, y, z = points[n, 0], points[n, 1], points[n, 2]
-        best = -slack
-        top = 1
-        stack[0] = 0
-        while top > 0:
-            top -= 1
-            i = stack[top]
-            if _box_distance2(box, i, x, y, z) > 0.0:
-                continue
-            if child[i, 0] >= 0:
-                stack[top], stack[top + 1] = child[i, 0], child[i, 1]
-                top += 2
-                continue
-            for s in range(span[i, 0], span[i, 1]):
-                t = order[s]
-                a = nodes[tets[t, 0]]
-                e1, e2, e3 = nodes[tets[t, 1]] - a, nodes[tets[t, 2]] - a, nodes[tets[t, 3]] - a
-                r = points[n] - a
-                c23 = np.array(
-                    [
-                        e2[1] * e3[2] - e2[2] * e3[1],
-                        e2[2] * e3[0] - e2[0] * e3[2],
-                        e2[0] * e3[1] - e2[1] * e3[0],
-                    ]
-                )
-                det = e1 @ c23
-                if det == 0.0:
-                    continue
-                w1 = (r @ c23) / det
-                c31 = np.array(
-                    [
-                        e3[1] * e1[2] - e3[2] * e1[1],
-                        e3[2] * e1[0] - e3[0] * e1[2],
-                        e3[0] * e1[1] - e3[1] * e1[0],
-                    ]
-                )
-                w2 = (r @ c31) / det
-                c12 = np.array(
-                    [
-                        e1[1] * e2[2] - e1[2] * e2[1],
-                        e1[2] * e2[0] - e1[0] * e2[2],
-                        e1[0] * e2[1] - e1[1] * e2[0],
-                    ]
-                )
-                w3 = (r @ c12) / det
-                w0 = 1.0 - w1 - w2 - w3
-                least = min(min(w0, w1), min(w2, w3))
-                if least >= best:
-                    best = least
-                    index[n] = t
-                    weights[n, 0], weights[n, 1], weights[n, 2], weights[n, 3] = w0, w1, w2, w3
-                    if least > 0.0:
-                        top = 0
-                        break
-    return index, weights
+@njit(cache=True, inline="always")
+def box_distance2(low, high, node, p):
+    """Squared distance of a point to the box of a node."""
+    total = 0.0
+    for d in range(3):
+        gap = max(low[node, d] - p[d], p[d] - high[node, d], 0.0)
+        total += gap * gap
+    return total

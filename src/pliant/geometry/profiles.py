@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from pliant._kernels.polygon import polygon_distance
 from pliant.errors import ArgumentError
 from pliant.geometry.shapes import Shape, Value, positive, vector
 
@@ -157,30 +158,10 @@ class Polygon(Profile):
 
     def evaluate(self, points: np.ndarray) -> Value:
         """Distance to the nearest edge, sign by the crossing number."""
-        n = len(points)
-        best, near, inside = np.full(n, np.inf), np.zeros((n, 2)), np.zeros(n, dtype=bool)
-        normal = np.zeros((n, 2))
-        for a, b in zip(self.vertices, np.roll(self.vertices, -1, axis=0)):
-            edge, arm = b - a, points - a
-            t = np.clip(arm @ edge / (edge @ edge), 0.0, 1.0)
-            away = arm - t[:, None] * edge
-            d2 = np.einsum("ni,ni->n", away, away)
-            closer = d2 < best
-            best = np.where(closer, d2, best)
-            near[closer] = away[closer]
-            normal[closer] = np.array([edge[1], -edge[0]]) / np.linalg.norm(edge)
-            crosses = (a[1] > points[:, 1]) != (b[1] > points[:, 1])
-            if edge[1] != 0.0:
-                inside ^= crosses & (points[:, 0] < a[0] + (points[:, 1] - a[1]) * edge[0] / edge[1])
-        d = np.sqrt(best)
-        sign = np.where(inside, -1.0, 1.0)
         v = self.vertices
         w = np.roll(v, -1, axis=0)
         turn = np.sign((v[:, 0] * w[:, 1] - w[:, 0] * v[:, 1]).sum())
-        safe = np.where(d > 0.0, d, 1.0)
-        # On the outline itself the direction to the nearest point is lost: use the edge normal.
-        g = np.where(d[:, None] > 0.0, (sign / safe)[:, None] * near, turn * normal)
-        return sign * d, g
+        return polygon_distance(v, np.ascontiguousarray(points, dtype=float), turn)
 
     @property
     def bounds(self) -> np.ndarray:
