@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
+from pliant._kernels.viscous import rotated_stiffness
 from pliant.actuators import Cable, Chamber, PatchForce, PointForce, Slide, Stiffness
 from pliant.errors import ArgumentError, UnknownNameError
 from pliant.lie import matrix_from_quaternion
@@ -408,8 +409,14 @@ class SolidModel:
 
     # ---- contract: dynamics -------------------------------------------------------------------------------
     def inertia(self, q: Array) -> SymmetricMatrix:
-        """Mass matrix (nv, nv)."""
-        return self._mass_matrix(q, None)
+        """Mass matrix (nv, nv); constant unless rigid parts rotate."""
+        if any(p.rotates for p in self.layout.parts):
+            return self._mass_matrix(q, None)
+        return self._constant_inertia
+
+    @cached_property
+    def _constant_inertia(self) -> SymmetricMatrix:
+        return self._mass_matrix(self.rest, None)
 
     def _mass_matrix(self, q: Array, rayleigh: Array | None) -> SymmetricMatrix:
         weights = np.array([m.density for m in self.materials])
@@ -454,7 +461,7 @@ class SolidModel:
         return out
 
     def damping(self, q: Array, effort: Array) -> SymmetricMatrix:
-        """Rayleigh damping: alpha M + beta K, with the coefficients of each material (nv, nv)."""
+        """Rayleigh damping: alpha M + beta K, K the rotated small-strain stiffness of each element (nv, nv)."""
         alpha = np.array([m.rayleigh_mass for m in self.materials])
         beta = np.array([m.rayleigh_stiffness for m in self.materials])
         total = self.sparsity.zero()
@@ -463,9 +470,13 @@ class SolidModel:
         if beta.any():
             x = self.positions(q)
             assembly = self.sparsity.start()
-            scale = [s * beta[m] for s, m in zip(self._scale(effort), self._material)]
-            unused = np.zeros_like(x)
-            self._elastic_tangent(x, scale, assembly.slots, assembly.data, unused)
+            lame = np.array([m.bulk - 2.0 / 3.0 * m.shear for m in self.materials]) * beta
+            shear = np.array([m.shear for m in self.materials]) * beta
+            for g, index, factor, slots in zip(
+                self.layout.groups, self._material, self._scale(effort), assembly.slots
+            ):
+                moduli = (factor * lame[index], factor * shear[index])
+                rotated_stiffness(x, g.cells, g.grads, g.weights, *moduli, slots, assembly.data)
             total = total + assembly.finish(q, x, None, None)
         return total
 

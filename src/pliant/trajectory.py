@@ -1,0 +1,191 @@
+"""Trajectory: what happened over time, in one compressed file."""
+
+from __future__ import annotations
+
+import json
+import os
+import tempfile
+import zipfile
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from pliant.errors import ArgumentError, FileError
+from pliant.state import State, Status
+
+Array = np.ndarray
+_FORMAT = "pliant-trajectory-1"
+
+
+@dataclass(frozen=True, eq=False)
+class Trajectory:
+    """States over time (or over a load), with actuation, efforts, points and sensor readings.
+
+    Attributes:
+        robot: name of the robot.
+        time: times [s] (n,).
+        q: configurations (n, nq).
+        v: velocities (n, nv).
+        u: commands (n, nu).
+        effort: efforts [N, Pa, ...] (n, nu).
+        displacement: displacements [m, m^3, ...] (n, nu).
+        status: how each step ended (n,).
+        residual: of each step (n,).
+        iterations: of each step (n,).
+        elapsed: wall-clock time of each step [s] (n,).
+        actuators: names of the actuators (nu,).
+        points: positions of the named points [m], name -> (n, 3).
+        readings: sensor readings, name -> (n,).
+        targets: what was wanted, name -> (n, 3), where there was a target.
+        contact_force: total normal contact force [N] (n,).
+    """
+
+    robot: str
+    time: Array
+    q: Array
+    v: Array
+    u: Array
+    effort: Array
+    displacement: Array
+    status: tuple[Status, ...]
+    residual: Array
+    iterations: Array
+    elapsed: Array
+    actuators: tuple[str, ...] = ()
+    points: Mapping[str, Array] = field(default_factory=dict)
+    readings: Mapping[str, Array] = field(default_factory=dict)
+    targets: Mapping[str, Array] = field(default_factory=dict)
+    contact_force: Array = field(default_factory=lambda: np.zeros(0))
+
+    def __len__(self) -> int:
+        return len(self.time)
+
+    def __iter__(self) -> Iterator[State]:
+        return (self[i] for i in range(len(self)))
+
+    def __getitem__(self, i: int) -> State:
+        """The i-th state (without contacts and factorisation)."""
+        return State(
+            self.q[i], self.v[i], self.u[i], self.effort[i], self.displacement[i],
+            time=float(self.time[i]), status=self.status[i], residual=float(self.residual[i]),
+            iterations=int(self.iterations[i]), elapsed=float(self.elapsed[i]),
+        )  # fmt: skip
+
+    @property
+    def ok(self) -> bool:
+        """True if every step satisfied its equations."""
+        return all(s.ok for s in self.status)
+
+    @property
+    def speed(self) -> float:
+        """Simulated time over wall-clock time [-]."""
+        spent = float(self.elapsed.sum())
+        return float(self.time[-1] - self.time[0]) / spent if spent > 0 and len(self.time) > 1 else float("nan")
+
+    def error(self, point: str) -> Array:
+        """Distance of a point to its target over time [m] (n,)."""
+        if point not in self.targets:
+            raise ArgumentError("point", f"{point!r} has no recorded target", ", ".join(self.targets) or "none")
+        return np.linalg.norm(self.points[point] - self.targets[point], axis=1)
+
+    @classmethod
+    def from_states(
+        cls,
+        model: Any,
+        states: Sequence[State],
+        *,
+        targets: Mapping[str, Array] | None = None,
+        time: Array | None = None,
+    ) -> Trajectory:
+        """Record states of a model, with all its points and sensors."""
+        if not states:
+            raise ArgumentError("states", "empty", "at least one state")
+        names = [p.name for p in model.robot.points]
+        placed = [model.locate(s.q, names).position if names else np.zeros((0, 3)) for s in states]
+        read = getattr(model, "read", None)
+        readings = [read(s) for s in states] if read else [{} for _ in states]
+        return cls(
+            robot=model.robot.name,
+            time=np.array([s.time for s in states]) if time is None else np.asarray(time, float),
+            q=np.array([s.q for s in states]),
+            v=np.array([s.v for s in states]),
+            u=np.array([s.u for s in states]),
+            effort=np.array([s.effort for s in states]),
+            displacement=np.array([s.displacement for s in states]),
+            status=tuple(s.status for s in states),
+            residual=np.array([s.residual for s in states]),
+            iterations=np.array([s.iterations for s in states]),
+            elapsed=np.array([s.elapsed for s in states]),
+            actuators=model.robot.actuator_names,
+            points={n: np.array([p[i] for p in placed]) for i, n in enumerate(names)},
+            readings={k: np.array([r[k] for r in readings]) for k in readings[0]},
+            targets=dict(targets or {}),
+            contact_force=np.array(
+                [0.0 if s.contacts is None else float(np.sum(s.contacts.forces)) for s in states]
+            ),
+        )
+
+    def save(self, path: str | Path) -> Path:
+        """Write everything to one compressed .npz file (atomically); returns its path."""
+        path = Path(path).with_suffix(".npz")
+        arrays: dict[str, Array] = {
+            k: getattr(self, k)
+            for k in ("time", "q", "v", "u", "effort", "displacement", "residual", "iterations", "elapsed", "contact_force")
+        }
+        for group in ("points", "readings", "targets"):
+            for name, values in getattr(self, group).items():
+                arrays[f"{group}/{name}"] = values
+        header = {
+            "format": _FORMAT,
+            "robot": self.robot,
+            "actuators": list(self.actuators),
+            "status": [s.name for s in self.status],
+        }
+        arrays["header"] = np.frombuffer(json.dumps(header).encode(), dtype=np.uint8)
+        path.parent.mkdir(parents=True, exist_ok=True)
+        handle, temporary = tempfile.mkstemp(dir=path.parent, suffix=".tmp")
+        try:
+            with os.fdopen(handle, "wb") as out:
+                np.savez_compressed(out, **arrays)  # type: ignore[arg-type]
+            os.replace(temporary, path)
+        except BaseException:
+            Path(temporary).unlink(missing_ok=True)
+            raise
+        return path
+
+    @classmethod
+    def load(cls, path: str | Path) -> Trajectory:
+        """Read a trajectory; nothing in the file can execute code."""
+        path = Path(path)
+        if not path.is_file():
+            raise FileError(path, "there is no such file")
+        try:
+            with np.load(path, allow_pickle=False) as data:
+                arrays = {k: data[k] for k in data.files}
+        except (ValueError, OSError, zipfile.BadZipFile, EOFError) as error:
+            raise FileError(path, f"not a trajectory file ({error})") from None
+        try:
+            header = json.loads(arrays.pop("header").tobytes().decode())
+            if header["format"] != _FORMAT:
+                raise FileError(path, f"format {header['format']!r}; expected {_FORMAT!r}")
+            groups: dict[str, dict[str, Array]] = {"points": {}, "readings": {}, "targets": {}}
+            for key in [k for k in arrays if "/" in k]:
+                group, name = key.split("/", 1)
+                groups[group][name] = arrays.pop(key)
+            out = cls(
+                robot=str(header["robot"]),
+                status=tuple(Status[s] for s in header["status"]),
+                actuators=tuple(header["actuators"]),
+                **groups,
+                **arrays,
+            )
+        except (KeyError, TypeError, UnicodeDecodeError, json.JSONDecodeError) as error:
+            raise FileError(path, f"not a trajectory file (missing or wrong {error})") from None
+        n = len(out.time)
+        wrong = [k for k in ("q", "v", "u", "effort", "displacement", "status") if len(getattr(out, k)) != n]
+        if wrong:
+            raise FileError(path, f"the lengths of {', '.join(wrong)} do not match the {n} times")
+        return out
