@@ -2,7 +2,7 @@
 
 The free direction's stretch is solved for with the requested Poisson ratio, so the fitted law reproduces the
 curve as it will be simulated. With it, the nominal stress (tau_x - tau_z) / stretch is linear in the
-coefficients of Mooney-Rivlin, Yeoh and, exponents given, Ogden: linear least squares, repeated until both agree.
+coefficients of Mooney-Rivlin, Yeoh and, exponents given, Ogden: linear least squares, repeated to agreement.
 """
 
 from __future__ import annotations
@@ -62,6 +62,7 @@ def fit(
     *,
     poisson: float = 0.495,
     terms: int | None = None,
+    stable: bool = True,
     **options: Any,
 ) -> Fit:
     """Fit a law to nominal stress against stretch by least squares.
@@ -73,6 +74,8 @@ def fit(
         mode: "uniaxial", "equibiaxial" or "planar", one for all points or one per point.
         poisson: small-strain Poisson ratio of the result; a tensile test alone does not determine it.
         terms: number of terms, Yeoh 1 to 3 (default 3), Ogden 1 to 3 (default 2).
+        stable: keep Mooney-Rivlin (c10, c01 >= 0) and Ogden (mu_k alpha_k >= 0) to constants stable in
+            every deformation; a tensile test alone easily gives others that fit better and collapse inflated.
         options: density, damping and source of the result.
 
     Raises:
@@ -89,15 +92,15 @@ def fit(
         curve = _curve(cls.from_young(1.0, nu), s, modes)
         young = float(curve @ y / (curve @ curve))
         if young <= 0.0:
-            raise SolveError(f"the best Young's modulus is {young:g} Pa: stress needs the sign of stretch - 1")
+            raise SolveError(f"the best Young's modulus is {young:g} Pa: stress must rise with stretch")
         material: Material = cls.from_young(young, nu, **options)
     elif issubclass(cls, MooneyRivlin):
         _refuse_terms(terms, cls)
-        material = _iterate(_mooney, 2, s, y, modes, nu, options)
+        material = _iterate(_mooney, 2, s, y, modes, nu, stable, options)
     elif issubclass(cls, Yeoh):
-        material = _iterate(_yeoh, _terms(terms, 3), s, y, modes, nu, options)
+        material = _iterate(_yeoh, _terms(terms, 3), s, y, modes, nu, stable, options)
     elif issubclass(cls, Ogden):
-        material = _iterate(_ogden, _terms(terms, 2), s, y, modes, nu, options)
+        material = _iterate(_ogden, _terms(terms, 2), s, y, modes, nu, stable, options)
     else:
         raise ArgumentError("law", f"{cls.__name__} cannot be fitted", "a law of pliant.materials")
     return _report(material, s, y, modes)
@@ -153,11 +156,18 @@ def _isochoric(s: Array, t: Array, modes: Array) -> tuple[Array, Array, Array]:
     return s * scale, across * scale, t * scale
 
 
-Builder = Callable[[Array, Array, Array, Array, int, float, dict[str, Any]], Material]
+Builder = Callable[[Array, Array, Array, Array, int, float, bool, dict[str, Any]], Material]
 
 
 def _iterate(
-    build: Builder, terms: int, s: Array, y: Array, modes: Array, nu: float, options: dict[str, Any]
+    build: Builder,
+    terms: int,
+    s: Array,
+    y: Array,
+    modes: Array,
+    nu: float,
+    stable: bool,
+    options: dict[str, Any],
 ) -> Material:
     """Alternate between the coefficients and the free direction's stretch until they agree."""
     unknowns = 2 * terms if build is _ogden else terms
@@ -167,7 +177,7 @@ def _iterate(
     t = np.empty_like(s)
     for m in MODES:
         t[modes == m] = incompressible_lateral(s[modes == m], m)
-    material = build(s, t, y, modes, terms, nu, options)
+    material = build(s, t, y, modes, terms, nu, stable, options)
     for _ in range(30):
         previous = t.copy()
         for m in MODES:
@@ -176,7 +186,7 @@ def _iterate(
                 t[at] = nominal_stress(material, s[at], m)[1]  # type: ignore[arg-type]
         if np.abs(t - previous).max() < 1e-9:
             break
-        material = build(s, t, y, modes, terms, nu, options)
+        material = build(s, t, y, modes, terms, nu, stable, options)
     return material
 
 
@@ -190,27 +200,37 @@ def _solid(shear: float, nu: float) -> float:
     return moduli.bulk_of_shear(shear, nu)
 
 
+def _least_squares(basis: Array, y: Array, non_negative: bool) -> Array:
+    """Coefficients of the columns of a basis, scaled because these differ by orders of magnitude."""
+    from scipy.optimize import nnls
+
+    size = np.linalg.norm(basis, axis=0)
+    scaled = basis / size
+    x = nnls(scaled, y)[0] if non_negative else np.linalg.lstsq(scaled, y, rcond=1e-10)[0]
+    return x / size
+
+
 def _mooney(
-    s: Array, t: Array, y: Array, modes: Array, terms: int, nu: float, options: dict[str, Any]
+    s: Array, t: Array, y: Array, modes: Array, terms: int, nu: float, stable: bool, options: dict[str, Any]
 ) -> MooneyRivlin:
     a, _, c = _isochoric(s, t, modes)
     basis = np.column_stack([2.0 * (a**2 - c**2) / s, 2.0 * (c**-2.0 - a**-2.0) / s])
-    c10, c01 = (float(x) for x in np.linalg.lstsq(basis, y, rcond=None)[0])
+    c10, c01 = (float(x) for x in _least_squares(basis, y, stable))
     return MooneyRivlin(c10, c01, _solid(2.0 * (c10 + c01), nu), **options)
 
 
-def _yeoh(s: Array, t: Array, y: Array, modes: Array, terms: int, nu: float, options: dict[str, Any]) -> Yeoh:
+def _yeoh(
+    s: Array, t: Array, y: Array, modes: Array, terms: int, nu: float, stable: bool, options: dict[str, Any]
+) -> Yeoh:
     a, b, c = _isochoric(s, t, modes)
     x = a**2 + b**2 + c**2 - 3.0
     basis = np.column_stack([2.0 * (i + 1) * x**i * (a**2 - c**2) / s for i in range(terms)])
-    # Columns differ by orders of magnitude at large stretch: scale them.
-    size = np.linalg.norm(basis, axis=0)
-    coefficients = np.linalg.lstsq(basis / size, y, rcond=None)[0] / size
-    return Yeoh(tuple(map(float, coefficients)), (2.0 / _solid(2.0 * float(coefficients[0]), nu),), **options)
+    k = tuple(float(v) for v in _least_squares(basis, y, non_negative=False))
+    return Yeoh(k, (2.0 / _solid(2.0 * k[0], nu),), **options)
 
 
 def _ogden(
-    s: Array, t: Array, y: Array, modes: Array, terms: int, nu: float, options: dict[str, Any]
+    s: Array, t: Array, y: Array, modes: Array, terms: int, nu: float, stable: bool, options: dict[str, Any]
 ) -> Ogden:
     """Exponents by simplex search, coefficients by linear least squares inside it (variable projection)."""
     from scipy.optimize import minimize
@@ -218,10 +238,10 @@ def _ogden(
     a, _, c = _isochoric(s, t, modes)
 
     def solve(alpha: Array) -> tuple[Array, float]:
-        basis = (a[:, None] ** alpha - c[:, None] ** alpha) / s[:, None]
-        size = np.linalg.norm(basis, axis=0)
-        mu = np.linalg.lstsq(basis / size, y, rcond=1e-8)[0] / size
-        return mu, float(np.linalg.norm(basis @ mu - y) / np.linalg.norm(y))
+        # With the sign of alpha in the column, a coefficient mu |alpha| >= 0 is a stable one.
+        basis = np.sign(alpha) * (a[:, None] ** alpha - c[:, None] ** alpha) / s[:, None]
+        x = _least_squares(basis, y, stable)
+        return np.sign(alpha) * x, float(np.linalg.norm(basis @ x - y) / np.linalg.norm(y))
 
     def objective(alpha: Array) -> float:
         if (np.abs(alpha) < 0.05).any() or (np.abs(alpha) > 25.0).any():
@@ -234,9 +254,10 @@ def _ogden(
         [(1.5, 6.0), (2.0, -2.0)],
         [(1.5, 6.0, -2.0), (1.0, 3.0, 9.0)],
     ]
+    effort = {"xatol": 1e-7, "fatol": 1e-12, "maxiter": 1500}
     best = min(
         (
-            minimize(objective, np.array(x), method="Nelder-Mead", options={"xatol": 1e-7, "fatol": 1e-12})
+            minimize(objective, np.array(x), method="Nelder-Mead", options=effort)
             for x in starts[terms - 1]
         ),
         key=lambda r: r.fun,
@@ -257,7 +278,7 @@ def _report(material: Material, s: Array, y: Array, modes: Array) -> Fit:
         try:
             test = grid
             if not (modes == m).any():
-                # An equibiaxial stretch is as severe as a uniaxial one of its square: stay in the data's range.
+                # An equibiaxial stretch is as severe as a uniaxial one of its square.
                 top = np.sqrt(s.max()) if m == "equibiaxial" else s.max()
                 test = grid[(grid >= 1.0) & (grid <= max(top, grid[1]))]
             monotone &= bool((np.diff(nominal_stress(material, test, m)[0]) > 0.0).all())  # type: ignore[arg-type]

@@ -34,7 +34,7 @@ def material_from_dict(data: Mapping[str, Any]) -> Material:
     """Read what `Material.to_dict` wrote, or one of two short forms.
 
     Every law may be given by `young` and `poisson` instead of its own constants, and a `preset` may stand
-    instead of `law`; further keys then override its density, damping and source, and `poisson` its Poisson ratio.
+    instead of `law`; further keys then override its density, damping, source and Poisson ratio.
 
     Raises:
         ArgumentError, UnknownNameError: a key is missing, unknown or has an impossible value.

@@ -13,9 +13,10 @@ from pliant.materials.elastic import Elastic
 class NeoHookean(Elastic):
     """Stable neo-Hookean law (Smith, de Goes, Kim 2018), finite and smooth for every F, inverted ones too.
 
-    W = m/2 (I1 - 3) - m/2 log((I1 + 1)/4) + l/2 (J - 1)^2 - 3/4 m (J - 1), m = 4/3 mu, l = lambda + 5/6 mu, so
-    that `young` and `poisson` are the true small-strain constants. U = bulk/2 (J - 1)^2. At large stretch it is up
-    to a third stiffer than the classical law (m against mu); `MooneyRivlin` with c01 = 0 is the classical curve.
+    W = m/2 (I1 - 3) - m/2 log((I1 + 1)/4) + l/2 (J - 1)^2 - 3/4 m (J - 1) with m = 4/3 mu, l = lambda +
+    5/6 mu, so that `young` and `poisson` are the true small-strain constants. U = bulk/2 (J - 1)^2. At
+    large stretch it is up to a third stiffer than the classical law (m against mu); `MooneyRivlin` with
+    c01 = 0 has that curve.
     """
 
     law: ClassVar[str] = "neo-hookean"

@@ -76,8 +76,11 @@ def nominal_stress(material: Material, stretch: ArrayLike, mode: Mode) -> tuple[
         todo[todo] = ~((np.abs(r) <= tolerance) & (np.abs(step) <= 1e-12 * np.abs(old) + 1e-13))
         if not todo.any():
             break
-    # A step that only rounding keeps alive is converged as well.
+    # A step that only rounding keeps alive is converged as well. A free direction that shrinks to nothing is
+    # not: there the stress vanishes with the face it acts on.
     failed = todo & ~(residual <= 1e-8 * (material.shear + material.bulk))
+    if material.law != "linear":
+        failed |= t < 1e-3 * incompressible_lateral(s, mode)
     if failed.any():
         raise SolveError(
             f"no free {mode} state of {material.law} at stretch {s[failed][0]:g}: the law has no equilibrium "
