@@ -1,0 +1,176 @@
+"""Skin against an obstacle whose signed distance is known.
+
+Every vertex is tested. Where an obstacle is small or sharp against the skin's triangles (or a curve's
+segments), the lowest point of a primitive can lie between its vertices; such points are found by a
+nested search on the primitives that a lower bound of the distance does not rule out.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from pliant.contact.contacts import Contacts
+from pliant.contact.obstacles import Obstacle
+from pliant.contact.surface import Surface
+
+Array = np.ndarray
+_VERTEX, _EDGE, _FACE = 8, 9, 10  # kinds in the keys; 1 to 6 belong to pairs of features
+
+
+def pack(obstacle: int, kind: Array | int, first: Array, second: Array | int = 0) -> Array:
+    """Keys (m,) int64 out of obstacle (8 bits), kind (5 bits) and two features (25 bits each)."""
+    head = (np.int64(obstacle) << 5 | np.asarray(kind, dtype=np.int64)) << 50
+    return head | np.asarray(first, dtype=np.int64) << 25 | np.asarray(second, dtype=np.int64)
+
+
+@dataclass(frozen=True, eq=False)
+class Sampling:
+    """How the skin is tested against signed distances.
+
+    Attributes:
+        alarm: contacts with a larger gap are left out [m].
+        offset: contact distance, subtracted from every gap [m].
+        minimum: keep only vertices that are local minima of the gap.
+        tolerance: sine of the angle that widens local minima [-].
+        sag: interior points are added if they are lower than the vertices by this [m].
+        interiors: look between the vertices at all.
+    """
+
+    alarm: float
+    offset: float
+    minimum: bool
+    tolerance: float
+    sag: float
+    interiors: bool
+
+
+def against_obstacle(
+    surface: Surface, x: Array, obstacle: Obstacle, index: int, how: Sampling, *, interiors: bool = True
+) -> list[Contacts]:
+    """Contacts of the skin at positions x (n, 3) with one obstacle."""
+    distance, normal = obstacle.distance_and_normals(x)
+    gap = distance - surface.radius - how.offset
+    near = gap < how.alarm
+    if how.minimum and near.any():
+        a, b = surface.edges.T
+        step = how.tolerance * np.linalg.norm(x[a] - x[b], axis=1)
+        near[a[gap[a] > gap[b] + step]] = False
+        near[b[gap[b] > gap[a] + step]] = False
+    chosen = np.flatnonzero(near)
+    parts = []
+    if len(chosen):
+        n = normal[chosen]
+        parts.append(
+            Contacts.build(
+                gap=gap[chosen], normal=n, vertices=chosen[:, None], weights=np.ones((len(chosen), 1)),
+                position=x[chosen], point=x[chosen] - distance[chosen, None] * n,
+                obstacle=np.full(len(chosen), index), key=pack(index, _VERTEX, chosen),
+                friction=np.full(len(chosen), obstacle.friction), curvature=obstacle.curvature(x[chosen]),
+            )
+        )  # fmt: skip
+    if how.interiors and interiors:
+        for simplices in (surface.triangles, surface.segments):
+            if len(simplices):
+                inner = _between_vertices(surface, x, obstacle, index, how, simplices, gap, normal)
+                if inner is not None:
+                    parts.append(inner)
+    return parts
+
+
+def _candidates(x: Array, simplices: Array, gap: Array, normal: Array, how: Sampling, convex: bool) -> Array:
+    """Simplices that may be lower inside than at their vertices, by more than the sag."""
+    least = gap[simplices].min(axis=1)
+    corners = x[simplices]
+    turns = corners.shape[1] if corners.shape[1] > 2 else 1
+    length2 = np.zeros(len(simplices))
+    for k in range(turns):
+        e = corners[:, k] - corners[:, (k + 1) % corners.shape[1]]
+        np.maximum(length2, np.einsum("ni,ni->n", e, e), out=length2)
+    reach = np.sqrt(length2) * (0.5 if simplices.shape[1] == 2 else 0.578)
+    keep = np.flatnonzero((least - reach < how.alarm) & (reach > how.sag))
+    if not convex or not len(keep):
+        return keep
+    # A convex distance lies above its tangents: each vertex gives a lower bound over the simplex.
+    bound = np.full(len(keep), -np.inf)
+    for k in range(simplices.shape[1]):
+        v = simplices[keep, k]
+        ahead = np.einsum("nji,ni->nj", corners[keep] - x[v][:, None], normal[v])
+        np.maximum(bound, gap[v] + ahead.min(axis=1), out=bound)
+    return keep[(least[keep] - bound > how.sag) & (bound < how.alarm)]
+
+
+def _grid(order: int, size: int) -> Array:
+    """Barycentric coordinates of a regular grid on a simplex."""
+    if size == 2:
+        t = np.arange(order + 1) / order
+        return np.stack([1.0 - t, t], axis=1)
+    rows = [(i, j, order - i - j) for i in range(order + 1) for j in range(order + 1 - i)]
+    return np.array(rows, dtype=float) / order
+
+
+def _lowest(corners: Array, thickness: Array, obstacle: Obstacle) -> Array:
+    """Barycentric coordinates of the lowest point of each simplex (m, k), by nested grids."""
+    m, size = corners.shape[:2]
+    grid = _grid(4 if size == 3 else 8, size)
+    shift = grid - 1.0 / size
+    centre = np.full((m, size), 1.0 / size)
+    scale = 1.0
+    rows = np.arange(m)
+    for _ in range(24):
+        sample = centre[:, None] + scale * shift
+        sample = np.maximum(sample, 0.0)
+        sample /= sample.sum(axis=2, keepdims=True)
+        points = np.einsum("mgk,mki->mgi", sample, corners)
+        value = obstacle.distance(points.reshape(-1, 3)).reshape(m, -1)
+        value = value - np.einsum("mgk,mk->mg", sample, thickness)
+        centre = sample[rows, np.argmin(value, axis=1)]
+        scale *= 0.5
+    return centre
+
+
+def _between_vertices(
+    surface: Surface, x: Array, obstacle: Obstacle, index: int, how: Sampling,
+    simplices: Array, gap: Array, normal: Array,
+) -> Contacts | None:  # fmt: skip
+    """Contacts at lowest points inside of triangles, edges or segments."""
+    keep = _candidates(x, simplices, gap, normal, how, obstacle.convex)
+    if not len(keep):
+        return None
+    vertices = simplices[keep]
+    weights = _lowest(x[vertices], surface.radius[vertices], obstacle)
+    snapped = np.where(weights < 1e-4, 0.0, weights)
+    snapped /= snapped.sum(axis=1, keepdims=True)
+    zeros = (snapped == 0.0).sum(axis=1)
+    size = simplices.shape[1]
+    inner = zeros < size - 1  # the lowest point is not a vertex
+    if size == 3:
+        # On an edge it must be lowest seen from both triangles, and is reported once.
+        on_edge = np.flatnonzero(zeros == 1)
+        opposite = np.argmax(snapped[on_edge] == 0.0, axis=1)
+        edge = surface.prim_edges[keep[on_edge], (opposite + 1) % 3]
+        unique, first, times = np.unique(edge, return_index=True, return_counts=True)
+        wanted = 1 + (surface.edge_prims[unique, 1] >= 0)
+        inner[on_edge] = False
+        good = on_edge[first[times >= wanted]]
+        inner[good] = True
+        feature = keep.copy()
+        feature[on_edge] = edge
+        kind = np.where(zeros == 1, _EDGE, _FACE)
+    else:
+        feature = surface.prim_edges[len(surface.triangles) + keep, 0]
+        kind = np.full(len(keep), _EDGE)
+    points = np.einsum("mk,mki->mi", snapped, x[vertices])
+    distance, n = obstacle.distance_and_normals(points)
+    depth = distance - np.einsum("mk,mk->m", snapped, surface.radius[vertices]) - how.offset
+    inner &= (depth < how.alarm) & (depth < gap[vertices].min(axis=1) - how.sag)
+    chosen = np.flatnonzero(inner)
+    if not len(chosen):
+        return None
+    return Contacts.build(
+        gap=depth[chosen], normal=n[chosen], vertices=vertices[chosen], weights=snapped[chosen],
+        position=points[chosen], point=points[chosen] - distance[chosen, None] * n[chosen],
+        obstacle=np.full(len(chosen), index), key=pack(index, kind[chosen], feature[chosen]),
+        friction=np.full(len(chosen), obstacle.friction),
+    )  # fmt: skip

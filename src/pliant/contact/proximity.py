@@ -1,0 +1,136 @@
+"""Local minimum distance between meshes: skin against skin, skin against a rigid mesh.
+
+Box trees are refitted, overlapping pairs of primitives are found, and pairs of features are kept if
+they are a local minimum of the distance (see `pliant._kernels.proximity`).
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from pliant._kernels.closest import blocked
+from pliant._kernels.proximity import EDGE_EDGE, EDGE_VERTEX, FACE_VERTEX, Faces, narrow
+from pliant.contact.analytic import pack
+from pliant.contact.contacts import Contacts
+from pliant.contact.surface import Tree
+
+Array = np.ndarray
+_EMPTY = np.zeros(0, dtype=np.int64)
+
+
+def behind_at_rest(tree: Tree, faces: Faces, allowed: Array, *, depth: float) -> Array:
+    """Sorted keys vertex * primitives + primitive of pairs that face each other through the material.
+
+    In the rest shape nothing penetrates, so that what looks like penetration is a thin wall.
+    """
+    tree.refit(faces, slack=4.0)  # no culling by normals
+    pairs, count = tree.pairs(tree, margin=depth)
+    _, ids = _narrow(
+        pairs, count, faces, faces, same=True, rest=faces.x, separation=0.0, allowed=allowed,
+        skip=_EMPTY, alarm=depth, tolerance=1.0, everything=True,
+    )  # fmt: skip
+    return np.unique(ids[:, 3] * len(faces.prims) + ids[:, 7])
+
+
+def _narrow(
+    pairs: Array, count: int, first: Faces, second: Faces, *, same: bool, rest: Array, separation: float,
+    allowed: Array, skip: Array, alarm: float, tolerance: float, everything: bool,
+) -> tuple[Array, Array]:  # fmt: skip
+    """Run the narrow phase with as much room as it needs."""
+    room = 1024
+    while True:
+        records, ids = np.empty((room, 12)), np.empty((room, 8), dtype=np.int64)
+        found = narrow(
+            pairs, count, first, second, same, rest, separation, allowed, skip, alarm, tolerance,
+            everything, records, ids,
+        )  # fmt: skip
+        if found <= room:
+            return records[:found], ids[:found]
+        room = found
+
+
+def feature_pairs(
+    tree1: Tree, first: Faces, tree2: Tree, second: Faces, *, allowed: Array, alarm: float, tolerance: float,
+    rest: Array | None = None, separation: float = 0.0, skip: Array = _EMPTY,
+) -> tuple[Array, Array]:  # fmt: skip
+    """Records (m, 12) and ids (m, 8) of the local minima between two (refitted) surfaces."""
+    same = tree1 is tree2
+    pairs, count = tree1.pairs(tree2, margin=alarm)
+    records, ids = _narrow(
+        pairs, count, first, second, same=same, rest=first.x if rest is None else rest,
+        separation=separation, allowed=allowed, skip=skip, alarm=alarm, tolerance=tolerance,
+        everything=False,
+    )  # fmt: skip
+    keep = _credible(records, ids, tree1, first, tree2, second)
+    return records[keep], ids[keep]
+
+
+def _credible(records: Array, ids: Array, tree1: Tree, first: Faces, tree2: Tree, second: Faces) -> Array:
+    """Which contacts are real: a vertex penetrates only once, and only through what it can see.
+
+    A vertex behind two layers of material looks like one that has penetrated; the straight line
+    to its closest point crosses other surface then.
+    """
+    keep = np.ones(len(records), dtype=bool)
+    deep = np.flatnonzero((records[:, 11] < 0.0) & (ids[:, 0] != EDGE_EDGE))
+    if not len(deep):
+        return keep
+    from_second = records[deep, 4] < 0.0  # the vertex belongs to the second surface
+    order = np.lexsort((-records[deep, 11], ids[deep, 3], from_second))
+    tag = np.stack([from_second[order], ids[deep, 3][order]], axis=1)
+    repeated = np.concatenate([[False], (tag[1:] == tag[:-1]).all(axis=1)])
+    keep[deep[order[repeated]]] = False
+    deep = deep[keep[deep]]
+    sides = ((tree1, first, tree2, second), (tree2, second, tree1, first))
+    for side, (tree_v, f, tree_p, g) in enumerate(sides):
+        mine = deep[(records[deep, 4] < 0.0) == bool(side)]
+        mine = mine[f.normals[f.vertex_owner[ids[mine, 3]]].any(axis=1)] if len(mine) else mine
+        if not len(mine):
+            continue
+        v, p = ids[mine, 3], ids[mine, 7]
+        start = f.x[v]
+        w = np.abs(records[mine, 5:8])
+        end = np.einsum("mk,mki->mi", w, g.x[ids[mine, 4:7]])
+        none = np.full(len(mine), -1)
+        hidden = blocked(
+            start, end, g.x, g.prims, tree_p.children, tree_p.ranges, tree_p.order,
+            tree_p.node_low, tree_p.node_high, v if tree1 is tree2 else none, p,
+        )  # fmt: skip
+        if tree1 is not tree2:
+            hidden |= blocked(
+                start, end, f.x, f.prims, tree_v.children, tree_v.ranges, tree_v.order,
+                tree_v.node_low, tree_v.node_high, v, none,
+            )  # fmt: skip
+        keep[mine[hidden]] = False
+    return keep
+
+
+def as_contacts(
+    records: Array, ids: Array, index: int, *, friction: float, offset: float, x: Array, soft: bool
+) -> Contacts:
+    """Contacts out of the kernel's records; a rigid second side has no weights."""
+    weights, vertices = records[:, 4:8].copy(), ids[:, 3:7].copy()
+    if not soft:
+        edge = ids[:, 0] == EDGE_EDGE
+        # the second side: columns 2, 3 of two edges; otherwise what has negative weight
+        second = weights < 0.0
+        second[edge] = [False, False, True, True]
+        weights[second] = 0.0
+        mine = np.argmax(weights > 0.0, axis=1)
+        lead = vertices[np.arange(len(ids)), mine]
+        vertices = np.where(second, lead[:, None], vertices)
+        unused = weights == 0.0
+        vertices = np.where(unused, lead[:, None], vertices)
+    return Contacts.build(
+        gap=records[:, 0] - offset, normal=records[:, 1:4].copy(), vertices=vertices, weights=weights,
+        position=np.einsum("mk,mki->mi", weights, x[vertices]), point=records[:, 8:11].copy(),
+        obstacle=np.full(len(ids), index), key=pack(index, ids[:, 0], ids[:, 1], ids[:, 2]),
+        friction=np.full(len(ids), friction),
+    )  # fmt: skip
+
+
+def without_vertices(records: Array, ids: Array) -> tuple[Array, Array]:
+    """Leave out pairs whose first side is a vertex (those are tested by the signed distance)."""
+    keep = (ids[:, 0] == EDGE_EDGE) | (ids[:, 0] == FACE_VERTEX) | (ids[:, 0] == EDGE_VERTEX)
+    return records[keep], ids[keep]
+

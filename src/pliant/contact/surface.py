@@ -1,0 +1,146 @@
+"""Surface: the topology of a skin or a mesh for contact, with a box tree that is refitted.
+
+Built once per topology; `Surface.at(positions)` gives its geometry at a configuration.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from functools import cached_property
+
+import numpy as np
+
+from pliant._kernels import bvh
+from pliant._kernels.proximity import Faces, primitive_boxes, update_features
+from pliant.errors import ArgumentError, MeshError
+
+Array = np.ndarray
+
+
+@dataclass(frozen=True, eq=False)
+class Surface:
+    """Triangles and segments over n vertices, their edges and neighbours.
+
+    Attributes:
+        triangles: (nt, 3) outward.
+        segments: (ns, 2).
+        radius: thickness around each vertex [m] (n,).
+        body: body of each vertex (n,).
+    """
+
+    triangles: Array
+    segments: Array
+    radius: Array
+    body: Array
+    prims: Array = field(init=False, repr=False)
+    prim_edges: Array = field(init=False, repr=False)
+    edges: Array = field(init=False, repr=False)
+    edge_prims: Array = field(init=False, repr=False)
+
+    def __post_init__(self) -> None:
+        n = len(self.radius)
+        t = np.asarray(self.triangles, dtype=np.int64).reshape(-1, 3)
+        s = np.asarray(self.segments, dtype=np.int64).reshape(-1, 2)
+        if (len(t) and (t.min() < 0 or t.max() >= n)) or (len(s) and (s.min() < 0 or s.max() >= n)):
+            raise ArgumentError("triangles", "an index is out of range", f"vertex indices 0 to {n - 1}")
+        repeated = (t[:, 0] == t[:, 1]) | (t[:, 1] == t[:, 2]) | (t[:, 2] == t[:, 0])
+        if repeated.any():
+            raise MeshError("triangles with a repeated vertex", np.flatnonzero(repeated))
+        prims = np.full((len(t) + len(s), 3), -1, dtype=np.int64)
+        prims[: len(t)] = t
+        prims[len(t) :, :2] = s
+        half = np.concatenate([t[:, [0, 1]], t[:, [1, 2]], t[:, [2, 0]], s])
+        owner = np.concatenate([np.arange(len(t))] * 3 + [len(t) + np.arange(len(s))]).astype(np.int64)
+        place = np.repeat([0, 1, 2, 0], [len(t), len(t), len(t), len(s)])
+        ordered = np.sort(half, axis=1)
+        edges, index = np.unique(ordered, axis=0, return_inverse=True)
+        index = index.reshape(-1)
+        prim_edges = np.full((len(prims), 3), -1, dtype=np.int64)
+        prim_edges[owner, place] = index
+        edge_prims = np.full((len(edges), 2), -1, dtype=np.int64)
+        order = np.argsort(index, kind="stable")
+        first = np.searchsorted(index[order], np.arange(len(edges)))
+        last = np.searchsorted(index[order], np.arange(len(edges)), side="right")
+        edge_prims[:, 0] = owner[order[first]] if len(edges) else 0
+        shared = last - first > 1
+        edge_prims[shared, 1] = owner[order[first[shared] + 1]]
+        for name, value in (
+            ("triangles", t), ("segments", s), ("prims", prims), ("prim_edges", prim_edges),
+            ("edges", np.ascontiguousarray(edges.reshape(-1, 2))), ("edge_prims", edge_prims),
+            ("radius", np.array(self.radius, dtype=float)), ("body", np.array(self.body, dtype=np.int64)),
+            ("_use", (last - first, half, index)),
+        ):  # fmt: skip
+            object.__setattr__(self, name, value)
+
+    @property
+    def watertight(self) -> bool:
+        """True if every edge joins exactly two triangles that are oriented alike."""
+        count, half, index = self._use  # type: ignore[attr-defined]
+        if len(self.segments) or not len(self.edges) or not np.all(count == 2):
+            return False
+        forward = np.bincount(index, weights=np.where(half[:, 0] < half[:, 1], 1.0, -1.0))
+        return bool(np.all(forward == 0.0))
+
+    @cached_property
+    def _static(self) -> tuple[Array, ...]:
+        """Owners and rings, in the order of `Faces`."""
+        n = len(self.radius)
+        vertex_owner = np.full(n, -1, dtype=np.int64)
+        for k in (2, 1, 0):
+            has = self.prims[:, k] >= 0
+            vertex_owner[self.prims[has, k]] = np.flatnonzero(has)
+        both = np.concatenate([self.edges, self.edges[:, ::-1]])
+        order = np.argsort(both[:, 0], kind="stable")
+        start = np.searchsorted(both[order, 0], np.arange(n + 1))
+        ring = np.ascontiguousarray(both[order, 1])
+        return vertex_owner, np.ascontiguousarray(self.edge_prims[:, 0]), start, ring
+
+    def faces(self, x: Array, *, flat: float = 0.02) -> Faces:
+        """Normals and ridges at positions x [m] (n, 3); edges flatter than `flat` [rad] are no ridges."""
+        owner, edge_owner, start, ring = self._static
+        f = Faces(
+            self.prims, self.prim_edges, self.edges, self.edge_prims, owner, edge_owner, start, ring,
+            self.body, self.radius, np.ascontiguousarray(x, dtype=float),
+            np.empty((len(self.prims), 3)), np.empty((len(self.edges), 3)), np.empty((len(x), 3)),
+            np.empty(len(self.edges), dtype=np.bool_),
+        )  # fmt: skip
+        update_features(f, flat)
+        return f
+
+
+class Tree:
+    """Box tree of a surface: built at one configuration, refitted at others."""
+
+    def __init__(self, surface: Surface, positions: Array) -> None:
+        self.surface = surface
+        x = np.asarray(positions, dtype=float)
+        corners = np.where(surface.prims >= 0, surface.prims, surface.prims[:, :1])
+        centres = np.ascontiguousarray(x[corners].mean(axis=1)) if len(corners) else np.zeros((0, 3))
+        self.children, self.ranges, self.order = bvh.build(centres)
+        self.low = np.zeros((len(corners), 6))
+        self.high = np.zeros((len(corners), 6))
+        self.node_low = np.zeros((len(self.children), 6))
+        self.node_high = np.zeros((len(self.children), 6))
+
+    def refit(self, faces: Faces, *, slack: float) -> None:
+        """Boxes and ranges of normals at the positions of the faces."""
+        primitive_boxes(faces, slack, self.low, self.high)
+        bvh.refit(
+            self.children, self.ranges, self.order, self.low, self.high, self.node_low, self.node_high
+        )
+
+    @property
+    def arrays(self) -> tuple[Array, ...]:
+        """What the kernels take."""
+        return (
+            self.children, self.ranges, self.order, self.node_low, self.node_high, self.low, self.high
+        )  # fmt: skip
+
+    def pairs(self, other: Tree, *, margin: float) -> tuple[Array, int]:
+        """Pairs of primitives whose boxes meet (at least (count, 2)) and their number."""
+        out = np.empty((max(1024, 2 * len(self.order)), 2), dtype=np.int64)
+        count = bvh.pairs_between(self.arrays, other.arrays, other is self, margin, out)
+        if count > len(out):
+            out = np.empty((count, 2), dtype=np.int64)
+            count = bvh.pairs_between(self.arrays, other.arrays, other is self, margin, out)
+        return out, count
