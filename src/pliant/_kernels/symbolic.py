@@ -197,6 +197,12 @@ def front_cost(w, r):
     return 300.0 + flops * (1.0 + 24.0 / w) / 40.0 + 0.5 * w * (w + r) + 0.3 * r * r
 
 
+# A merge may fill this fraction of the panel with zeros, or any as long as the panel stays narrow. The cost
+# model alone would go on merging along a chain: each next front is tiny, and looks expensive by itself.
+_ZEROS = 0.15
+_NARROW = 24
+
+
 @njit(cache=True)
 def amalgamate(parent, widths, heights):
     """Merge children into parents where `front_cost` gains; returns, per supernode, where it ended up.
@@ -205,6 +211,7 @@ def amalgamate(parent, widths, heights):
     """
     ns = parent.size
     into = np.arange(ns)
+    zeros = np.zeros(ns)
     head = np.full(ns, -1, np.int64)
     following = np.full(ns, -1, np.int64)
     for s in range(ns):
@@ -215,15 +222,19 @@ def amalgamate(parent, widths, heights):
             own = front_cost(widths[s], heights[s])
             child = head[s]
             while child != -1:
-                merged = front_cost(widths[s] + widths[child], heights[s])
+                width = widths[s] + widths[child]
+                extra = zeros[s] + zeros[child] + widths[child] * (widths[s] + heights[s] - heights[child])
+                tolerated = _ZEROS * width * (0.5 * width + heights[s])
+                merged = front_cost(width, heights[s])
                 saved = own + front_cost(widths[child], heights[child]) - merged
-                if saved > gain:
+                if saved > gain and (width <= _NARROW or extra <= tolerated):
                     gain = saved
                     best = child
                 child = following[child]
             if best == -1:
                 break
             into[best] = s
+            zeros[s] += zeros[best] + widths[best] * (widths[s] + heights[s] - heights[best])
             widths[s] += widths[best]
             kept = -1  # rebuild the list of children: those of s without best, then those of best
             for source in (s, best):
@@ -241,6 +252,58 @@ def amalgamate(parent, widths, heights):
     for s in range(ns - 1, -1, -1):
         into[s] = into[into[s]]
     return into
+
+
+@njit(cache=True)
+def meet_in_the_middle(indptr, indices, order):
+    """Turn an order of small bandwidth into one from both ends towards a separator in the middle.
+
+    The fill is the same, but the elimination tree has two branches of half the length.
+    """
+    n = order.size
+    half = n // 2
+    place = np.empty(n, np.int64)
+    for k in range(n):
+        place[order[k]] = k
+    separates = np.zeros(n, np.bool_)
+    for k in range(half):
+        for p in range(indptr[order[k]], indptr[order[k] + 1]):
+            if place[indices[p]] >= half:
+                separates[indices[p]] = True
+    result = np.empty(n, np.int64)
+    result[:half] = order[:half]
+    front = half
+    for k in range(n - 1, half - 1, -1):
+        if not separates[order[k]]:
+            result[front] = order[k]
+            front += 1
+    for k in range(half, n):
+        if separates[order[k]]:
+            result[front] = order[k]
+            front += 1
+    return result
+
+
+@njit(cache=True)
+def bandwidth(indptr, indices, order):
+    """Largest distance in the order between two neighbours."""
+    place = np.empty(order.size, np.int64)
+    for k in range(order.size):
+        place[order[k]] = k
+    widest = 0
+    for i in range(order.size):
+        for p in range(indptr[i], indptr[i + 1]):
+            widest = max(widest, place[indices[p]] - place[i])
+    return widest
+
+
+@njit(cache=True)
+def total_cost(widths, heights):
+    """Modelled time [ns] of a whole factorisation."""
+    total = 0.0
+    for s in range(widths.size):
+        total += front_cost(widths[s], heights[s])
+    return total
 
 
 @njit(cache=True)

@@ -3,16 +3,21 @@
     factor = factorise(stiffness)            # raises NotPositiveDefinite
     x = factor.solve(b)
 
-| method       | how                                                      | best for                       |
-|--------------|----------------------------------------------------------|--------------------------------|
-| `supernodal` | our multifrontal Cholesky, nested dissection             | sparse matrices                |
-| `banded`     | LAPACK banded Cholesky after reverse Cuthill-McKee       | very slender bodies, few solves |
-| `dense`      | LAPACK Cholesky                                          | small or full matrices         |
-| `pardiso`    | MKL, extra `pardiso`                                     | many cores                     |
-| `auto`       | dense below a size, banded or supernodal by a cost model |                                |
+| method       | how                                                                            |
+|--------------|--------------------------------------------------------------------------------|
+| `supernodal` | our multifrontal Cholesky after nested dissection, or, for slender bodies,     |
+|              | a sweep from both ends; whichever a cost model prefers                         |
+| `banded`     | LAPACK banded Cholesky after reverse Cuthill-McKee                             |
+| `dense`      | LAPACK Cholesky                                                                |
+| `pardiso`    | MKL Pardiso, where the extra `pardiso` is installed                            |
+| `auto`       | `supernodal` for sparse input, `dense` for arrays                              |
 
-The compiled factorisation calls scipy's BLAS, which may start threads of its own. For bodies of a few
-thousand nodes one thread is best: set OMP_NUM_THREADS=1, or use `threadpoolctl.threadpool_limits(1)`.
+`auto` never takes `banded`: that is up to a third faster at factorising thin rods, but several times slower at
+every further solve, and the supernodal method is the faster on everything else, down to a dozen unknowns
+(docs/benchmarks/factorisation.md).
+
+The compiled factorisation calls scipy's BLAS and keeps it to one thread, except for large bodies, where
+threads pay. It releases the interpreter lock, so that several Python threads can factorise at once.
 """
 
 from __future__ import annotations
@@ -30,9 +35,6 @@ from pliant.solve.symmetric import SymmetricMatrix
 __all__ = ["METHODS", "Factor", "NotPositiveDefinite", "factorise", "factorise_general"]
 
 METHODS = ("auto", "supernodal", "banded", "dense", "pardiso")
-
-# up to here a full LAPACK factorisation beats the sparse one whatever the pattern (measured)
-_DENSE_UP_TO = 48
 
 
 def factorise(
@@ -65,8 +67,6 @@ def factorise(
         if method in ("auto", "dense"):
             return DenseFactor(dense, shift)
         matrix = SymmetricMatrix.from_scipy(dense)
-    if method == "auto":
-        method = _choose(matrix)
     if method == "dense":
         return DenseFactor(matrix.toarray(), shift)
     if method == "banded":
@@ -97,12 +97,6 @@ def factorise_general(matrix: Any) -> GeneralFactor:
     if not np.isfinite(csc.data).all():
         raise ArgumentError("matrix", "has entries that are not finite", "finite numbers")
     return GeneralFactor(csc)
-
-
-def _choose(matrix: SymmetricMatrix) -> str:
-    if matrix.n <= _DENSE_UP_TO:
-        return "dense"
-    return "supernodal"
 
 
 def _checked(matrix: NDArray[Any]) -> NDArray[np.float64]:

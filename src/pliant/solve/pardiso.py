@@ -28,6 +28,8 @@ class PardisoFactor(Factor):
         self.n = pattern.n
         self._pattern = pattern
         self._solver: Any = None
+        self._upper: Any
+        self._kept: Any
         if reuse is not None and reuse._solver is not None and reuse._pattern is pattern:
             self._solver, reuse._solver = reuse._solver, None
             self._upper, self._kept = reuse._upper, reuse._kept

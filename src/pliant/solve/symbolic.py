@@ -20,6 +20,9 @@ if TYPE_CHECKING:
 
 Ints = NDArray[Any]
 
+# rate assumed when judging a band before its supernodes are known; the judgement need not be good
+_FLOPS_PER_NS = 30.0
+
 
 @dataclass(frozen=True, eq=False)
 class Symbolic:
@@ -79,53 +82,39 @@ class Symbolic:
     supernode_of: Ints
 
 
+@dataclass(frozen=True, eq=False)
+class _Tree:
+    """Assembly tree of one order of the nodes: as in `Symbolic`, but counted in nodes."""
+
+    order: Ints
+    first: Ints
+    row_ptr: Ints
+    rows: Ints
+    parent: Ints
+    cost: float
+
+
 def analyse(pattern: SymmetricPattern) -> Symbolic:
     """Order the unknowns, find the supernodes and lay out the factor."""
     group, n_groups, graph_ptr, graph = _node_graph(pattern)
     weights = np.bincount(group, minlength=n_groups)
-
-    order = dissect(graph_ptr, graph, weights)
-    parent = kernels.elimination_tree(graph_ptr, graph, order, _invert(order))
-    after = kernels.postorder(parent)
-    order = order[after]
-    position = _invert(order)
-    parent = kernels.elimination_tree(graph_ptr, graph, order, position)
-    counts = kernels.column_counts(graph_ptr, graph, order, position, parent)
-    first = kernels.supernodes(parent, counts)
-    row_ptr, rows, parent = kernels.supernode_rows(graph_ptr, graph, order, position, first, counts)
-
-    # merge, then number what remains in postorder again: a child need not have been the last one
-    in_order = weights[order]
-    widths = np.add.reduceat(in_order, first[:-1]).astype(np.float64)
-    summed = np.concatenate(([0], np.cumsum(in_order[rows])))
-    heights = (summed[row_ptr[1:]] - summed[row_ptr[:-1]]).astype(np.float64)
-    into = kernels.amalgamate(parent, widths, heights)
-    kept = np.flatnonzero(into == np.arange(into.size))
-    new = np.full(into.size, -1)
-    new[kept] = np.arange(kept.size)
-    tree = np.where(parent[kept] >= 0, new[into[parent[kept]]], -1)
-    after = kernels.postorder(tree)
-    rank = _invert(after)
-    parent = np.where(tree[after] >= 0, rank[tree[after]], -1)
-    kept = kept[after]
-
-    supernode = np.repeat(rank[new[into]], np.diff(first))  # of each column
-    columns = np.argsort(supernode, kind="stable")
-    order, moved = order[columns], _invert(columns)
-    node_first = np.concatenate(([0], np.cumsum(np.bincount(supernode, minlength=kept.size))))
-    lengths = np.diff(row_ptr)[kept]
-    node_row_ptr = np.concatenate(([0], np.cumsum(lengths)))
-    taken = np.arange(node_row_ptr[-1]) + np.repeat(row_ptr[kept] - node_row_ptr[:-1], lengths)
-    node_rows = moved[rows[taken]]
-    node_rows = node_rows[np.lexsort((node_rows, np.repeat(np.arange(kept.size), lengths)))]
+    tree = _assemble(graph_ptr, graph, weights, dissect(graph_ptr, graph, weights))
+    sweep = bandwidth_order(graph_ptr, graph)
+    band = float(kernels.bandwidth(graph_ptr, graph, sweep)) * weights.mean()
+    if pattern.n * band**2 / _FLOPS_PER_NS < 2.0 * tree.cost:  # slender: a sweep may be the better order
+        sweep = kernels.meet_in_the_middle(graph_ptr, graph, sweep)
+        other = _assemble(graph_ptr, graph, weights, sweep)
+        # a long branch makes sparse right-hand sides dearer, so the gain must be clear
+        tree = other if other.cost < 0.8 * tree.cost else tree
+    order, parent = tree.order, tree.parent
 
     # from nodes to unknowns
     weights = weights[order]
     start = np.concatenate(([0], np.cumsum(weights)))
     unknown_order = np.argsort(_invert(order)[group], kind="stable").astype(np.int32)
     unknown_position = _invert(unknown_order).astype(np.int32)
-    first = start[node_first]
-    row_ptr, rows = kernels.expand_rows(node_row_ptr, node_rows, start, weights)
+    first = start[tree.first]
+    row_ptr, rows = kernels.expand_rows(tree.row_ptr, tree.rows, start, weights)
     w, r = np.diff(first), np.diff(row_ptr)
     panel_ptr = np.concatenate(([0], np.cumsum(w * (w + r))))
     update_ptr, update_size = kernels.update_offsets(parent, r)
@@ -161,6 +150,47 @@ def analyse(pattern: SymmetricPattern) -> Symbolic:
         max_rows=int(r.max(initial=0)),
         max_pivots=int(w.max(initial=0)),
         supernode_of=np.repeat(np.arange(w.size), w),
+    )
+
+
+def _assemble(graph_ptr: Ints, graph: Ints, weights: Ints, order: Ints) -> _Tree:
+    """Supernodes of a graph of weighted nodes eliminated in (almost) the given order."""
+    parent = kernels.elimination_tree(graph_ptr, graph, order, _invert(order))
+    order = order[kernels.postorder(parent)]
+    position = _invert(order)
+    parent = kernels.elimination_tree(graph_ptr, graph, order, position)
+    counts = kernels.column_counts(graph_ptr, graph, order, position, parent)
+    first = kernels.supernodes(parent, counts)
+    row_ptr, rows, parent = kernels.supernode_rows(graph_ptr, graph, order, position, first, counts)
+
+    # merge, then number what remains in postorder again: a child need not have been the last one
+    in_order = weights[order]
+    widths = np.add.reduceat(in_order, first[:-1]).astype(np.float64)
+    summed = np.concatenate(([0], np.cumsum(in_order[rows])))
+    heights = (summed[row_ptr[1:]] - summed[row_ptr[:-1]]).astype(np.float64)
+    into = kernels.amalgamate(parent, widths, heights)
+    kept = np.flatnonzero(into == np.arange(into.size))
+    new = np.full(into.size, -1)
+    new[kept] = np.arange(kept.size)
+    tree = np.where(parent[kept] >= 0, new[into[parent[kept]]], -1)
+    after = kernels.postorder(tree)
+    rank = _invert(after)
+    parent = np.where(tree[after] >= 0, rank[tree[after]], -1)
+    kept = kept[after]
+
+    supernode = np.repeat(rank[new[into]], np.diff(first))  # of each column
+    columns = np.argsort(supernode, kind="stable")
+    lengths = np.diff(row_ptr)[kept]
+    new_ptr = np.concatenate(([0], np.cumsum(lengths)))
+    taken = np.arange(new_ptr[-1]) + np.repeat(row_ptr[kept] - new_ptr[:-1], lengths)
+    new_rows = _invert(columns)[rows[taken]]
+    return _Tree(
+        order=order[columns],
+        first=np.concatenate(([0], np.cumsum(np.bincount(supernode, minlength=kept.size)))),
+        row_ptr=new_ptr,
+        rows=new_rows[np.lexsort((new_rows, np.repeat(np.arange(kept.size), lengths)))],
+        parent=parent,
+        cost=kernels.total_cost(widths[kept], heights[kept]),
     )
 
 
