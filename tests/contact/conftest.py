@@ -68,7 +68,8 @@ def ball_mesh(radius=1.0, level=2, centre=(0, 0, 0)):
         ab, bc, ca = index.reshape(3, -1) + len(x)
         x = np.concatenate([x, x[unique].mean(axis=1)])
         a, b, c = t.T
-        t = np.concatenate([np.stack(k, axis=1) for k in ((a, ab, ca), (ab, b, bc), (ca, bc, c), (ab, bc, ca))])
+        parts = ((a, ab, ca), (ab, b, bc), (ca, bc, c), (ab, bc, ca))
+        t = np.concatenate([np.stack(k, axis=1) for k in parts])
     return radius * x / np.linalg.norm(x, axis=1)[:, None] + np.asarray(centre, float), t
 
 

@@ -130,6 +130,28 @@ def _lowest(corners: Array, thickness: Array, obstacle: Obstacle) -> Array:
     return centre
 
 
+def _square_to(n: Array, corners: Array, active: Array) -> Array:
+    """Normals without their part along the active edges, which vanishes at a smooth minimum.
+
+    Inside of a box the gradient jumps from face to face; the skin's own normal is what remains.
+    """
+    spans = corners - np.take_along_axis(corners, np.argmax(active, axis=1)[:, None, None], axis=1)
+    spans = spans * active[:, :, None]
+    if corners.shape[1] == 3:
+        full = active.all(axis=1)
+        normal = np.cross(spans[:, 1], spans[:, 2])  # the first corner is the base if all are active
+        edge = spans.sum(axis=1)
+    else:
+        full, normal, edge = np.zeros(len(n), dtype=bool), n, spans.sum(axis=1)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        across = normal * (np.einsum("ni,ni->n", n, normal) / np.einsum("ni,ni->n", normal, normal))[:, None]
+        beside = n - edge * (np.einsum("ni,ni->n", n, edge) / np.einsum("ni,ni->n", edge, edge))[:, None]
+        better = np.where(full[:, None], across, beside)
+        length = np.linalg.norm(better, axis=1)
+        better = better / length[:, None]
+    return np.where((length > 1e-3)[:, None], better, n)
+
+
 def _between_vertices(
     surface: Surface, x: Array, obstacle: Obstacle, index: int, how: Sampling,
     simplices: Array, gap: Array, normal: Array,
@@ -163,6 +185,7 @@ def _between_vertices(
         kind = np.full(len(keep), _EDGE)
     points = np.einsum("mk,mki->mi", snapped, x[vertices])
     distance, n = obstacle.distance_and_normals(points)
+    n = _square_to(n, x[vertices], snapped > 0.0)
     depth = distance - np.einsum("mk,mk->m", snapped, surface.radius[vertices]) - how.offset
     inner &= (depth < how.alarm) & (depth < gap[vertices].min(axis=1) - how.sag)
     chosen = np.flatnonzero(inner)
