@@ -17,6 +17,9 @@ from numba import njit
 FAST = {"contract", "reassoc", "nsz", "arcp"}
 
 _TAYLOR_LIMIT = 12.0  # |omega|^2 below which the top pair comes from its series
+# ratio of consecutive terms of the series of c_k, without the factor -u
+_RATIO = np.array([[0.0] + [1.0 / ((2 * i + k) * (2 * i + k - 1)) for i in range(1, 16)] for k in range(10)])
+_INVERSE_FACTORIAL = np.array([1.0 / math.factorial(k) for k in range(10)])
 
 
 @njit(cache=True, fastmath=FAST)
@@ -25,16 +28,12 @@ def top_pair(u, k):
     if u < _TAYLOR_LIMIT:
         a = 1.0
         b = 1.0
-        # Horner from the last term; 14 terms reach rounding at the limit, 6 for a quarter.
-        n = 14 if u > 1.0 else (8 if u > 0.05 else 4)
+        # Horner from the last term; the counts reach rounding at u = 0.25, 3 and the limit.
+        n = 6 if u < 0.25 else (10 if u < 3.0 else 15)
         for i in range(n, 0, -1):
-            j = 2 * i + k
-            a = 1.0 - a * u / (j * (j - 1))
-            b = 1.0 - b * u / (j * (j + 1))
-        fa = 1.0
-        for i in range(2, k + 1):
-            fa *= i
-        return a / fa, b / (fa * (k + 1))
+            a = 1.0 - a * u * _RATIO[k, i]
+            b = 1.0 - b * u * _RATIO[k + 1, i]
+        return a * _INVERSE_FACTORIAL[k], b * _INVERSE_FACTORIAL[k + 1]
     t = math.sqrt(u)
     a = math.cos(t)
     b = math.sin(t) / t
@@ -54,6 +53,17 @@ def coefficients5(u):
     c3 = 1.0 / 6.0 - u * c5
     c2 = 0.5 - u * c4
     return 1.0 - u * c2, 1.0 - u * c3, c2, c3, c4, c5
+
+
+@njit(cache=True, fastmath=FAST)
+def coefficients7(u):
+    """(c_0, ..., c_7) at u = |omega|^2."""
+    c6, c7 = top_pair(u, 6)
+    c5 = 1.0 / 120.0 - u * c7
+    c4 = 1.0 / 24.0 - u * c6
+    c3 = 1.0 / 6.0 - u * c5
+    c2 = 0.5 - u * c4
+    return 1.0 - u * c2, 1.0 - u * c3, c2, c3, c4, c5, c6, c7
 
 
 @njit(cache=True, fastmath=FAST)

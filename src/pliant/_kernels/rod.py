@@ -23,7 +23,7 @@ from typing import NamedTuple
 import numpy as np
 from numba import njit
 
-from pliant._kernels.lie import FAST, bracket, top_pair
+from pliant._kernels.lie import FAST, bracket, coefficients7
 
 MAGNUS = math.sqrt(3.0) / 12.0
 
@@ -34,7 +34,8 @@ class RodTables(NamedTuple):
     parent (ns,): segment at whose end this one starts, -1 for the world; parents come first.
     dof0, nb (ns,): first coordinate and number of coordinates. step0 (ns+1,): first step.
     attach_R (ns,3,3), attach_p (ns,3): start frame in the parent's end frame (or in the world).
-    h (nst,): step lengths [m]. curved (nst,): 1 if the strain varies on the step.
+    h (nst,): step lengths [m]. curved (nst,): 1 if the strain varies on the step, 2 if it is constant there,
+        0 if it is also that of the segment's step before (constant strain).
     rest1, rest2 (nst,6), phi1, phi2 (nst,nbm,6): rest strain and basis at the two Gauss points.
     comp (n,): the single strain component of a coordinate, -1 if it has several.
     mass (nst,), moment (nst,3), rot (nst,6): inertia lumped at the step's end: mass [kg], first moment
@@ -102,36 +103,50 @@ def make_work(t: RodTables) -> RodWork:
     )  # fmt: skip
 
 
-@njit(cache=True, fastmath=FAST)
-def combine(base, phi, q, dof0, nb, comp):
-    """base + Phi q at one point, as a 6-tuple; phi (nbm, 6)."""
-    x0, x1, x2, x3, x4, x5 = base[0], base[1], base[2], base[3], base[4], base[5]
+@njit(cache=True, fastmath=FAST, error_model="numpy")
+def combine(phi, m, q, dof0, nb, comp):
+    """Phi q at a Gauss point of step m, as a 6-tuple; phi (nst, nbm, 6)."""
+    x0 = x1 = x2 = x3 = x4 = x5 = 0.0
     for j in range(nb):
         v = q[dof0 + j]
         c = comp[dof0 + j]
         if c == 0:
-            x0 += v * phi[j, 0]
+            x0 += v * phi[m, j, 0]
         elif c == 1:
-            x1 += v * phi[j, 1]
+            x1 += v * phi[m, j, 1]
         elif c == 2:
-            x2 += v * phi[j, 2]
+            x2 += v * phi[m, j, 2]
         elif c == 3:
-            x3 += v * phi[j, 3]
+            x3 += v * phi[m, j, 3]
         elif c == 4:
-            x4 += v * phi[j, 4]
+            x4 += v * phi[m, j, 4]
         elif c == 5:
-            x5 += v * phi[j, 5]
+            x5 += v * phi[m, j, 5]
         else:
-            x0 += v * phi[j, 0]
-            x1 += v * phi[j, 1]
-            x2 += v * phi[j, 2]
-            x3 += v * phi[j, 3]
-            x4 += v * phi[j, 4]
-            x5 += v * phi[j, 5]
+            x0 += v * phi[m, j, 0]
+            x1 += v * phi[m, j, 1]
+            x2 += v * phi[m, j, 2]
+            x3 += v * phi[m, j, 3]
+            x4 += v * phi[m, j, 4]
+            x5 += v * phi[m, j, 5]
     return x0, x1, x2, x3, x4, x5
 
 
-@njit(cache=True, fastmath=FAST)
+@njit(cache=True, fastmath=FAST, error_model="numpy")
+def strain(rest, phi, m, q, dof0, nb, comp):
+    """rest + Phi q at a Gauss point of step m, as a 6-tuple."""
+    x = combine(phi, m, q, dof0, nb, comp)
+    return (
+        x[0] + rest[m, 0],
+        x[1] + rest[m, 1],
+        x[2] + rest[m, 2],
+        x[3] + rest[m, 3],
+        x[4] + rest[m, 4],
+        x[5] + rest[m, 5],
+    )
+
+
+@njit(cache=True, fastmath=FAST, error_model="numpy")
 def magnus(h, x1, x2):
     """Omega of a step from the strains at its two Gauss points."""
     b = bracket(x1, x2)
@@ -147,11 +162,15 @@ def magnus(h, x1, x2):
     )
 
 
-@njit(cache=True, fastmath=FAST)
-def magnus_column(h, x1, x2, f1, f2):
-    """d Omega along a coordinate with basis values f1, f2 at the Gauss points (rows of 6)."""
-    a = (f1[0], f1[1], f1[2], f1[3], f1[4], f1[5])
-    b = (f2[0], f2[1], f2[2], f2[3], f2[4], f2[5])
+@njit(cache=True, fastmath=FAST, error_model="numpy")
+def row6(x, m, j):
+    """x[m, j, :] as a 6-tuple."""
+    return x[m, j, 0], x[m, j, 1], x[m, j, 2], x[m, j, 3], x[m, j, 4], x[m, j, 5]
+
+
+@njit(cache=True, fastmath=FAST, error_model="numpy")
+def magnus_column(h, x1, x2, a, b):
+    """d Omega along a coordinate with basis values a, b (6-tuples) at the Gauss points."""
     c = bracket(a, x2)
     d = bracket(x1, b)
     e = 0.5 * h
@@ -166,16 +185,11 @@ def magnus_column(h, x1, x2, f1, f2):
     )
 
 
-@njit(cache=True, fastmath=FAST)
-def advance(om, R0, p0, R, p):
-    """(R, p) <- (R0, p0) exp(om)."""
+@njit(cache=True, fastmath=FAST, error_model="numpy")
+def advance(om, c, R0, p0, i0, R, p, m):
+    """(R, p)[m] <- (R0, p0)[i0] exp(om), with c = coefficients7 of om."""
     x, y, z, v0, v1, v2 = om
-    u = x * x + y * y + z * z
-    c4, c5 = top_pair(u, 4)
-    c3 = 1.0 / 6.0 - u * c5
-    c2 = 0.5 - u * c4
-    c1 = 1.0 - u * c3
-    c0 = 1.0 - u * c2
+    c0, c1, c2, c3 = c[0], c[1], c[2], c[3]
     xy, xz, yz = c2 * x * y, c2 * x * z, c2 * y * z
     sx, sy, sz = c1 * x, c1 * y, c1 * z
     e00, e01, e02 = c0 + c2 * x * x, xy - sz, xz + sy
@@ -186,24 +200,23 @@ def advance(om, R0, p0, R, p):
     t1 = v1 + c2 * a1 + c3 * (z * a0 - x * a2)
     t2 = v2 + c2 * a2 + c3 * (x * a1 - y * a0)
     for i in range(3):
-        a, b, c = R0[i, 0], R0[i, 1], R0[i, 2]
-        p[i] = p0[i] + a * t0 + b * t1 + c * t2
-        R[i, 0] = a * e00 + b * e10 + c * e20
-        R[i, 1] = a * e01 + b * e11 + c * e21
-        R[i, 2] = a * e02 + b * e12 + c * e22
+        r0, r1, r2 = R0[i0, i, 0], R0[i0, i, 1], R0[i0, i, 2]
+        p[m, i] = p0[i0, i] + r0 * t0 + r1 * t1 + r2 * t2
+        R[m, i, 0] = r0 * e00 + r1 * e10 + r2 * e20
+        R[m, i, 1] = r0 * e01 + r1 * e11 + r2 * e21
+        R[m, i, 2] = r0 * e02 + r1 * e12 + r2 * e22
 
 
-@njit(cache=True, fastmath=FAST)
-def spatial_tangent(om, R, p, X):
-    """X (6, 6) <- columns of Ad_(R,p) T(om): X[c] is the spatial twist of a unit change of om[c].
+@njit(cache=True, fastmath=FAST, error_model="numpy")
+def spatial_tangent(om, k, R, p, m, X):
+    """X (6, 6) <- columns of Ad_(R,p)[m] T(om): X[c] is the spatial twist of a unit change of om[c].
 
-    T is the body (right) tangent: blocks A = I - c2 hat(w) + c3 hat(w)^2 and its derivative along v.
+    T is the body (right) tangent: blocks A = I - c2 hat(w) + c3 hat(w)^2 and its derivative along v;
+    k = coefficients7 of om.
     """
     x, y, z, v0, v1, v2 = om
     u = x * x + y * y + z * z
-    c4, c5 = top_pair(u, 4)
-    b = 1.0 / 6.0 - u * c5
-    a = u * c4 - 0.5
+    a, b, c4, c5 = -k[2], k[3], k[4], k[5]
     s = x * v0 + y * v1 + z * v2
     da = s * (b - 2.0 * c4)
     db = s * (3.0 * c5 - c4)
@@ -222,7 +235,7 @@ def spatial_tangent(om, R, p, X):
     q10, q11, q12 = t01 + e2, d + (2.0 * b * v1 + db * y) * y, t12 - e0
     q20, q21, q22 = t02 - e1, t12 + e0, d + (2.0 * b * v2 + db * z) * z
     for i in range(3):
-        r0, r1, r2 = R[i, 0], R[i, 1], R[i, 2]
+        r0, r1, r2 = R[m, i, 0], R[m, i, 1], R[m, i, 2]
         X[0, i] = r0 * a00 + r1 * a10 + r2 * a20
         X[1, i] = r0 * a01 + r1 * a11 + r2 * a21
         X[2, i] = r0 * a02 + r1 * a12 + r2 * a22
@@ -232,7 +245,7 @@ def spatial_tangent(om, R, p, X):
         X[3, i] = 0.0
         X[4, i] = 0.0
         X[5, i] = 0.0
-    p0, p1, p2 = p[0], p[1], p[2]
+    p0, p1, p2 = p[m, 0], p[m, 1], p[m, 2]
     for c in range(3):
         w0, w1, w2 = X[c, 0], X[c, 1], X[c, 2]
         X[c + 3, 3] = w0
@@ -243,24 +256,24 @@ def spatial_tangent(om, R, p, X):
         X[c, 5] += p0 * w1 - p1 * w0
 
 
-@njit(cache=True, fastmath=FAST)
-def columns(X, h, curved, x1, x2, f1, f2, nb, comp, dof0, S):
-    """S (nbm, 6) <- spatial columns of a step: X dOmega/dq."""
+@njit(cache=True, fastmath=FAST, error_model="numpy")
+def columns(X, h, curved, x1, x2, f1, f2, m, nb, comp, dof0, S):
+    """S[m] (nbm, 6) <- spatial columns of step m: X dOmega/dq."""
     for j in range(nb):
         c = comp[dof0 + j]
-        if curved == 0 and c >= 0:
-            a = h * f1[j, c]
+        if curved != 1 and c >= 0:
+            a = h * f1[m, j, c]
             for i in range(6):
-                S[j, i] = a * X[c, i]
+                S[m, j, i] = a * X[c, i]
         else:
-            b = magnus_column(h, x1, x2, f1[j], f2[j])
+            b = magnus_column(h, x1, x2, row6(f1, m, j), row6(f2, m, j))
             for i in range(6):
-                S[j, i] = b[0] * X[0, i] + b[1] * X[1, i] + b[2] * X[2, i]
+                S[m, j, i] = b[0] * X[0, i] + b[1] * X[1, i] + b[2] * X[2, i]
             for i in range(3, 6):
-                S[j, i] += b[3] * X[3, i] + b[4] * X[4, i] + b[5] * X[5, i]
+                S[m, j, i] += b[3] * X[3, i] + b[4] * X[4, i] + b[5] * X[5, i]
 
 
-@njit(cache=True, fastmath=FAST)
+@njit(cache=True, fastmath=FAST, error_model="numpy")
 def start_segment(t, w, k):
     """Pose of the first node of segment k from its parent's end."""
     par = t.parent[k]
@@ -282,60 +295,84 @@ def start_segment(t, w, k):
             )
 
 
-@njit(cache=True, fastmath=FAST)
-def step_strains(t, m, q, dof0, nb):
-    """Strains at the two Gauss points of step m and its increment Omega."""
-    x1 = combine(t.rest1[m], t.phi1[m], q, dof0, nb, t.comp)
-    if t.curved[m] == 0:
-        h = t.h[m]
+@njit(cache=True, fastmath=FAST, error_model="numpy")
+def step_strains(steps, curved, rest1, rest2, phi1, phi2, comp, m, q, dof0, nb, x1):
+    """Strains at the two Gauss points of step m and its increment Omega; x1: those of the step before."""
+    h = steps[m]
+    if curved[m] == 0:
         return x1, x1, (h * x1[0], h * x1[1], h * x1[2], h * x1[3], h * x1[4], h * x1[5])
-    x2 = combine(t.rest2[m], t.phi2[m], q, dof0, nb, t.comp)
-    return x1, x2, magnus(t.h[m], x1, x2)
+    x1 = strain(rest1, phi1, m, q, dof0, nb, comp)
+    if curved[m] == 2:
+        return x1, x1, (h * x1[0], h * x1[1], h * x1[2], h * x1[3], h * x1[4], h * x1[5])
+    x2 = strain(rest2, phi2, m, q, dof0, nb, comp)
+    return x1, x2, magnus(h, x1, x2)
 
 
-@njit(cache=True, fastmath=FAST)
+@njit(cache=True, fastmath=FAST, error_model="numpy")
+def advance_step(start_R, start_p, R, p, Om, k, m, first, om):
+    """Pose of node m from the one before; returns coefficients7 of om."""
+    for i in range(6):
+        Om[m, i] = om[i]
+    c = coefficients7(om[0] * om[0] + om[1] * om[1] + om[2] * om[2])
+    if m == first:
+        advance(om, c, start_R, start_p, k, R, p, m)
+    else:
+        advance(om, c, R, p, m - 1, R, p, m)
+    return c
+
+
+@njit(cache=True, fastmath=FAST, error_model="numpy")
+def accumulate(J, S, m, first, nb):
+    """J of node m from the columns S of its step."""
+    if m == first:
+        for j in range(nb):
+            for i in range(6):
+                J[m, j, i] = S[m, j, i]
+    else:
+        for j in range(nb):
+            for i in range(6):
+                J[m, j, i] = J[m - 1, j, i] + S[m, j, i]
+
+
+@njit(cache=True, fastmath=FAST, error_model="numpy")
 def poses(t, w, q):
     """Poses of all nodes only: fills start_R, start_p, R, p, Om."""
-    for k in range(t.parent.shape[0]):
+    comp, curved, steps, parent = t.comp, t.curved, t.h, t.parent
+    phi1, phi2, rest1, rest2, step0, Om = t.phi1, t.phi2, t.rest1, t.rest2, t.step0, w.Om
+    rotm, pos, start_R, start_p = w.R, w.p, w.start_R, w.start_p
+    for k in range(parent.shape[0]):
         start_segment(t, w, k)
-        dof0, nb, first = t.dof0[k], t.nb[k], t.step0[k]
-        for m in range(first, t.step0[k + 1]):
-            _, _, om = step_strains(t, m, q, dof0, nb)
-            for i in range(6):
-                w.Om[m, i] = om[i]
-            if m == first:
-                advance(om, w.start_R[k], w.start_p[k], w.R[m], w.p[m])
-            else:
-                advance(om, w.R[m - 1], w.p[m - 1], w.R[m], w.p[m])
+        dof0, nb, first = t.dof0[k], t.nb[k], step0[k]
+        x1 = (0.0, 0.0, 0.0, 0.0, 0.0, 0.0)
+        for m in range(first, step0[k + 1]):
+            x1, _, om = step_strains(
+                steps, curved, rest1, rest2, phi1, phi2, comp, m, q, dof0, nb, x1
+            )
+            advance_step(start_R, start_p, rotm, pos, Om, k, m, first, om)
 
 
-@njit(cache=True, fastmath=FAST)
+@njit(cache=True, fastmath=FAST, error_model="numpy")
 def kinematics(t, w, q):
     """Poses and spatial Jacobian columns of all nodes: fills start_*, R, p, Om, S, J."""
-    for k in range(t.parent.shape[0]):
+    comp, curved, steps, parent = t.comp, t.curved, t.h, t.parent
+    phi1, phi2, rest1, rest2, step0, jac = t.phi1, t.phi2, t.rest1, t.rest2, t.step0, w.J
+    Om, rotm, col, mat, pos, start_R = w.Om, w.R, w.S, w.X, w.p, w.start_R
+    start_p = w.start_p
+    for k in range(parent.shape[0]):
         start_segment(t, w, k)
-        dof0, nb, first = t.dof0[k], t.nb[k], t.step0[k]
-        for m in range(first, t.step0[k + 1]):
-            x1, x2, om = step_strains(t, m, q, dof0, nb)
-            for i in range(6):
-                w.Om[m, i] = om[i]
-            if m == first:
-                advance(om, w.start_R[k], w.start_p[k], w.R[m], w.p[m])
-            else:
-                advance(om, w.R[m - 1], w.p[m - 1], w.R[m], w.p[m])
-            spatial_tangent(om, w.R[m], w.p[m], w.X)
-            columns(w.X, t.h[m], t.curved[m], x1, x2, t.phi1[m], t.phi2[m], nb, t.comp, dof0, w.S[m])
-            if m == first:
-                for j in range(nb):
-                    for i in range(6):
-                        w.J[m, j, i] = w.S[m, j, i]
-            else:
-                for j in range(nb):
-                    for i in range(6):
-                        w.J[m, j, i] = w.J[m - 1, j, i] + w.S[m, j, i]
+        dof0, nb, first = t.dof0[k], t.nb[k], step0[k]
+        x1 = (0.0, 0.0, 0.0, 0.0, 0.0, 0.0)
+        for m in range(first, step0[k + 1]):
+            x1, x2, om = step_strains(
+                steps, curved, rest1, rest2, phi1, phi2, comp, m, q, dof0, nb, x1
+            )
+            c = advance_step(start_R, start_p, rotm, pos, Om, k, m, first, om)
+            spatial_tangent(om, c, rotm, pos, m, mat)
+            columns(mat, steps[m], curved[m], x1, x2, phi1, phi2, m, nb, comp, dof0, col)
+            accumulate(jac, col, m, first, nb)
 
 
-@njit(cache=True, fastmath=FAST)
+@njit(cache=True, fastmath=FAST, error_model="numpy")
 def node_jacobian(t, w, k, m, out):
     """out (n, 6) <- spatial Jacobian at node m of segment k (m = step0[k] - 1 means its start)."""
     out[:, :] = 0.0

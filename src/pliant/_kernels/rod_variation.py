@@ -12,7 +12,7 @@ from numba import njit
 from pliant._kernels.lie import FAST, bracket, top_pair
 
 
-@njit(cache=True, fastmath=FAST)
+@njit(cache=True, fastmath=FAST, error_model="numpy")
 def dual_dot(a, b):
     """Twice the dual dot product, as (real, dual)."""
     return (
@@ -21,7 +21,7 @@ def dual_dot(a, b):
     )
 
 
-@njit(cache=True, fastmath=FAST)
+@njit(cache=True, fastmath=FAST, error_model="numpy")
 def scale_add(acc, r, e, x):
     """acc + (r + eps e) x."""
     return (
@@ -34,13 +34,13 @@ def scale_add(acc, r, e, x):
     )
 
 
-@njit(cache=True, fastmath=FAST)
+@njit(cache=True, fastmath=FAST, error_model="numpy")
 def add6(a, b):
     """a + b."""
     return a[0] + b[0], a[1] + b[1], a[2] + b[2], a[3] + b[3], a[4] + b[4], a[5] + b[5]
 
 
-@njit(cache=True, fastmath=FAST)
+@njit(cache=True, fastmath=FAST, error_model="numpy")
 def step_coefficients(om):
     """b1, b2 and their first three derivatives in u, and the dual part of u = om.om: 9 numbers."""
     u = om[0] * om[0] + om[1] * om[1] + om[2] * om[2]
@@ -67,7 +67,7 @@ def step_coefficients(om):
     )
 
 
-@njit(cache=True, fastmath=FAST)
+@njit(cache=True, fastmath=FAST, error_model="numpy")
 def vary_tangent(k, om, y, d, dy):
     """Change of T(om) y when om changes by d and y by dy."""
     b1, b2, b1d, b2d, b1dd, b2dd, _, _, ue = k
@@ -82,7 +82,7 @@ def vary_tangent(k, om, y, d, dy):
     return scale_add(out, b2d * du, b2d * due + b2dd * ue * du, Q)
 
 
-@njit(cache=True, fastmath=FAST)
+@njit(cache=True, fastmath=FAST, error_model="numpy")
 def apply_transpose(k, om, f):
     """T(om)^T of a wrench f = (moment; force)."""
     b1, b2, b1d, b2d, _, _, _, _, ue = k
@@ -94,7 +94,7 @@ def apply_transpose(k, om, f):
     return out[3], out[4], out[5], out[0], out[1], out[2]
 
 
-@njit(cache=True, fastmath=FAST)
+@njit(cache=True, fastmath=FAST, error_model="numpy")
 def vary_transpose(k, om, f, d):
     """Change of T(om)^T f when om changes by d, for a fixed wrench f = (moment; force)."""
     b1, b2, b1d, b2d, b1dd, b2dd, _, _, ue = k
@@ -111,7 +111,7 @@ def vary_transpose(k, om, f, d):
     return out[3], out[4], out[5], out[0], out[1], out[2]
 
 
-@njit(cache=True, fastmath=FAST)
+@njit(cache=True, fastmath=FAST, error_model="numpy")
 def vary_rates(k, om, y, z, d, dy, dz):
     """Changes of sigma and alpha (rod_dynamics.step_rates) when om, y, z change by d, dy, dz."""
     b1, b2, b1d, b2d, b1dd, b2dd, b1ddd, b2ddd, ue = k
