@@ -68,11 +68,9 @@ def boundary_faces(tets: np.ndarray, hexes: np.ndarray, count: int) -> tuple[np.
         [np.repeat(np.arange(len(tets)), 4), np.full(len(faces) - 4 * len(tets), -1, dtype=np.int64)]
     )
     keys = face_keys(faces, max(count, 1))
-    _, first, inverse, occurrences = np.unique(
-        keys, return_index=True, return_inverse=True, return_counts=True
-    )
-    del first
-    alone = np.flatnonzero(occurrences[inverse.reshape(-1)] == 1)
+    order = np.argsort(keys, kind="stable")
+    differs = np.concatenate([[True], np.diff(keys[order]) != 0, [True]])
+    alone = np.sort(order[differs[:-1] & differs[1:]])
     return np.ascontiguousarray(faces[alone]), owner[alone]
 
 
@@ -171,14 +169,11 @@ def internal_surfaces(nodes: np.ndarray, boundary: np.ndarray) -> list[np.ndarra
     return [triangles for _, triangles in found]
 
 
-def euler_characteristic(tets: np.ndarray, count: int) -> int:
-    """Vertices - edges + faces - tets of the complex made by the tets."""
-    if len(tets) == 0:
-        return 0
-    vertices = len(np.unique(tets))
-    edges = len(np.unique(edge_keys(tets[:, TET_EDGES].reshape(-1, 2), count)))
-    faces = len(np.unique(face_keys(tet_faces(tets), count)))
-    return vertices - edges + faces - len(tets)
+def euler_characteristic(triangles: np.ndarray) -> int:
+    """Vertices - edges + faces of a triangle surface; twice that of the solid it bounds."""
+    edges = triangles[:, [[0, 1], [1, 2], [2, 0]]].reshape(-1, 2)
+    count = int(triangles.max()) + 1 if len(triangles) else 1
+    return len(np.unique(triangles)) - len(np.unique(edge_keys(edges, count))) + len(triangles)
 
 
 def split_prisms(top: np.ndarray, bottom: np.ndarray, diagonals: np.ndarray) -> np.ndarray:
