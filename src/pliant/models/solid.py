@@ -353,6 +353,15 @@ class SolidModel:
                 out[f"{actuator.name}.effort"] = float(e)
         return out
 
+    def gauge(self, q: Array, name: str) -> tuple[float, Array]:
+        """Strain read by a gauge [-] and its derivative (nv,)."""
+        if name not in self._gauges:
+            raise UnknownNameError("strain gauge", name, self._gauges)
+        path, x = self._gauges[name], self.positions(q)
+        g = np.zeros_like(x)
+        g[path.nodes] = -path.gradient(x) / path.rest_length
+        return -path.value(x) / path.rest_length, self.layout.reduce(q, x, g)
+
     def centre_of_mass(self, q: Array) -> tuple[Array, Array]:
         """Centre of mass [m] (3,) and its derivative (3, nv)."""
         x = self.positions(q)

@@ -88,6 +88,18 @@ def equilibrium(
     return state.require() if strict else state
 
 
+def settle(problem: Problem, q: Array, effort: Array, contacts: Contacts | None = None) -> State:
+    """The equilibrium at given efforts, whatever drives the actuators, from a configuration near it."""
+    fixed = problem.effort_driven()
+    origin = _Iterate(np.array(q), np.array(effort), contacts)
+    notes: list[str] = []
+    found = _newton(fixed, origin, effort, None, max_iterations=40)
+    status = found.status
+    if not status.ok:
+        found, status = _continue(fixed, origin, effort, found, 200, notes)
+    return _finish(fixed, found, status, effort, 1e-6, notes, 0.0)
+
+
 def _newton(problem: Problem, origin: _Iterate, u: Array, offset: Array | None, *, max_iterations: int) -> _Iterate:
     """Newton's method at a fixed command; `offset` is subtracted from the force (homotopy)."""
     model = problem.model

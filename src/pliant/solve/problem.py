@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from copy import copy
 from typing import Any
 
 import numpy as np
@@ -43,6 +44,13 @@ class Problem:
             from pliant.contact.detection import Detector
 
             self.detector = Detector(model, self.obstacles, alarm=self.alarm, contact_distance=contact_distance)
+
+    def effort_driven(self) -> Problem:
+        """The same problem with every actuator driven by its effort."""
+        other = copy(self)
+        other.driven = np.zeros_like(self.driven)
+        other.slackable = np.zeros(0, dtype=bool)
+        return other
 
     def detect(self, q: Array, previous: Contacts | None) -> Contacts | None:
         """Contacts at a configuration, with the forces of the previous ones where they persist."""

@@ -1,0 +1,222 @@
+"""Condensation: a whole model seen through its actuators, targets, limits and contacts.
+
+Around a configuration q with efforts e the mechanics is linear,
+
+    dq = x_free + X_a e_new + X_c lam,     x_free = K^-1 (f(q, e) - A e),  X_a = K^-1 A,  X_c = K^-1 H^T
+
+and every quantity of interest is a short row of it: y = y_free + Y_a e_new + Y_c lam. In dynamics K is the matrix of the
+implicit step. One factorisation serves all; the result is small and dense, and does not know the model.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from pliant.inverse.limits import Limit
+from pliant.inverse.targets import Target, TargetRows
+from pliant.solve.factorisation import NotPositiveDefinite, factorise
+from pliant.solve.newton import dense_rows, regularised
+from pliant.solve.newton import Rows as _Rows
+
+Array = np.ndarray
+
+
+@dataclass(frozen=True, eq=False)
+class Block:
+    """Affine rows y = free + effort @ e + contact @ lam, bounded by low and high where these are finite."""
+
+    free: Array
+    effort: Array
+    contact: Array
+    low: Array
+    high: Array
+    names: tuple[str, ...] = ()
+
+    def value(self, effort: Array, contact: Array) -> Array:
+        """Predicted values (m,)."""
+        out = self.free + self.effort @ effort
+        return out + self.contact @ contact if self.contact.shape[1] else out
+
+
+@dataclass(frozen=True, eq=False)
+class Condensed:
+    """The linearised inverse problem (all dense).
+
+    Attributes:
+        objective: weighted target rows; zero is the goal.
+        exact: target rows and prescribed displacements that must hold.
+        limits: rows that must stay between bounds, the actuators' included.
+        displacement: actuator coordinates (all actuators).
+        contact: gaps (frictionless), or normal and tangential rows (three per contact).
+        x_free, X_a, X_c: the configuration step they come from.
+        factor: factorised stiffness.
+        error: unweighted target values at the current configuration.
+        length: which of them are lengths.
+        target_free: weighted objective rows at the current configuration.
+        timing: seconds per phase.
+    """
+
+    objective: Block
+    exact: Block
+    limits: Block
+    displacement: Block
+    contact: Block
+    x_free: Array
+    X_a: Array
+    X_c: Array
+    factor: Any
+    error: Array
+    length: Array
+    stable: bool
+    timing: dict[str, float] = field(default_factory=dict)
+
+    def step(self, effort: Array, contact: Array) -> Array:
+        """Configuration step for new efforts and contact forces (nv,)."""
+        out = self.x_free + self.X_a @ effort
+        return out + self.X_c @ contact if self.X_c.shape[1] else out
+
+
+def condense(
+    model: Any,
+    q: Array,
+    effort: Array,
+    unbalanced: Array,
+    stiffness: Any,
+    targets: Sequence[Target],
+    limits: Sequence[Limit],
+    *,
+    contacts: Any = None,
+    frictional: bool = False,
+    prescribed: dict[int, float] | None = None,
+    previous: Any = None,
+    dt: float = np.inf,
+    reuse: Any = None,
+) -> Condensed:
+    """Condense a model at a configuration.
+
+    Args:
+        model: any mechanical model.
+        q, effort: where it is.
+        unbalanced: residual force at (q, effort), contacts excluded (nv,).
+        stiffness: its derivative (static stiffness, or the matrix of an implicit step).
+        targets, limits: what is wanted and allowed.
+        contacts: possible contacts, with their current forces.
+        frictional: three rows per contact (normal, two tangents) instead of one.
+        prescribed: actuators whose displacement must have a value.
+        previous: the state before this solve, for rate limits.
+        dt: time since then [s].
+        reuse: a factor no longer needed, whose storage may be taken over.
+    """
+    timing: dict[str, float] = {}
+    clock = time.perf_counter()
+    factor, stable = _factor(stiffness, reuse)
+    timing["factorisation"] = time.perf_counter() - clock
+    clock = time.perf_counter()
+    A = model.actuation(q, effort)
+    C = model.displacement_rows(q)
+    n = 0 if contacts is None else len(contacts)
+    H = np.zeros((0, model.nv))
+    gap = np.zeros(0)
+    if n:
+        if frictional:
+            H = dense_rows(contacts.frictional_rows(model, q))
+            gap = np.column_stack([contacts.gap, contacts.slip(model.skin_positions(q))]).ravel()
+        else:
+            H = dense_rows(contacts.rows(model, q))
+            gap = contacts.gap
+    wanted = [t.evaluate(model, q, effort, contacts) for t in targets]
+    allowed = [r for r in (x.evaluate(model, q, effort, contacts, previous, dt) for x in limits) if r is not None]
+    solved = factor.solve(np.column_stack([unbalanced - A @ effort, A, H.T]))
+    x_free, X_a, X_c = solved[:, 0], solved[:, 1 : 1 + model.nu], solved[:, 1 + model.nu :]
+    width = H.shape[0]
+
+    def block(value: Array, J: Any, E: Any, L: Any, low: Array, high: Array, names: Sequence[str] = ()) -> Block:
+        free = np.array(value, dtype=float)
+        on_effort = np.zeros((len(free), model.nu))
+        on_contact = np.zeros((len(free), width))
+        if J is not None:
+            free = free + J @ x_free
+            on_effort += J @ X_a
+            if width:
+                on_contact += J @ X_c
+        if E is not None:
+            free = free - E @ effort
+            on_effort += E
+        if L is not None and width:
+            spread = np.zeros((len(free), width))
+            spread[:, :: 3 if frictional else 1] = L
+            free = free - L @ contacts.forces
+            on_contact += spread
+        return Block(free, on_effort, on_contact, low, high, tuple(names))
+
+    def of_targets(rows: list[TargetRows], weighted: bool) -> Block:
+        if not rows:
+            empty = np.zeros(0)
+            return Block(empty, np.zeros((0, model.nu)), np.zeros((0, width)), empty, empty)
+        parts = []
+        for r in rows:
+            w = r.weight if weighted else np.ones(len(r.value))
+            scaled = [None if m is None else m * w[:, None] for m in (r.jacobian, r.effort, r.contact)]
+            zero = np.zeros(len(w))
+            parts.append(block(r.value * w, *scaled, zero, zero, ["target"] * len(w)))
+        return _stack(parts)
+
+    objective = of_targets([r for r in wanted if not r.exact], True)
+    exact = [of_targets([r], False) for r in wanted if r.exact]
+    coordinate = model.displacement(q)
+    unlimited = np.full(model.nu, np.inf)
+    displacement = block(coordinate, C, None, None, -unlimited, unlimited, model.robot.actuator_names)
+    for i, value in (prescribed or {}).items():
+        row = Block(
+            displacement.free[i : i + 1] - value, displacement.effort[i : i + 1], displacement.contact[i : i + 1],
+            np.zeros(1), np.zeros(1), (f"command of {model.robot.actuator_names[i]}",),
+        )  # fmt: skip
+        exact.append(row)
+    rows = [block(r.value, r.jacobian, r.effort, r.contact, r.low, r.high, [r.name] * len(r.value)) for r in allowed]
+    empty = of_targets([], False)
+    timing["condensation"] = time.perf_counter() - clock
+    zero = np.zeros(len(gap))
+    return Condensed(
+        objective=objective,
+        exact=_stack(exact) if exact else empty,
+        limits=_stack(rows) if rows else empty,
+        displacement=displacement,
+        contact=block(gap, H, None, None, zero, np.full(len(gap), np.inf)) if n else empty,
+        x_free=x_free,
+        X_a=X_a,
+        X_c=X_c,
+        factor=factor,
+        error=np.concatenate([r.value for r in wanted]) if wanted else np.zeros(0),
+        length=np.concatenate([np.full(len(r.value), r.length) for r in wanted]) if wanted else np.zeros(0, bool),
+        stable=stable,
+        timing=timing,
+    )
+
+
+def _factor(stiffness: Any, reuse: Any) -> tuple[Any, bool]:
+    try:
+        return factorise(stiffness, reuse=reuse), True
+    except NotPositiveDefinite:
+        nv = stiffness.pattern.n if hasattr(stiffness, "pattern") else len(stiffness)
+        empty = np.zeros(0)
+        none = _Rows(np.zeros((0, nv)), np.zeros((nv, 0)), empty, empty, empty, empty, 0)
+        system = regularised(stiffness, none)
+        if system is None:
+            raise
+        return system.factor, False
+
+
+def _stack(blocks: list[Block]) -> Block:
+    return Block(
+        np.concatenate([b.free for b in blocks]),
+        np.vstack([b.effort for b in blocks]),
+        np.vstack([b.contact for b in blocks]),
+        np.concatenate([b.low for b in blocks]),
+        np.concatenate([b.high for b in blocks]),
+        tuple(n for b in blocks for n in b.names),
+    )

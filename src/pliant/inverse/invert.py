@@ -1,0 +1,427 @@
+"""invert: the actuation that brings a robot where it should be, through contact if there is any."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any, Literal
+
+import numpy as np
+
+from pliant.errors import ArgumentError
+from pliant.inverse.condense import Condensed, condense
+from pliant.inverse.limits import Limit, actuator_limits
+from pliant.inverse.mechanics import Implicit, Static
+from pliant.inverse.nested import descend
+from pliant.inverse.qpcc import QPCC, QPCCSolution, QPCCStatus, solve_qpcc
+from pliant.inverse.redundancy import least_effort
+from pliant.inverse.targets import Target
+from pliant.solve.equilibrium import settle
+from pliant.solve.problem import Problem
+from pliant.state import Command, State, Status
+
+Array = np.ndarray
+_MET = 1e-6  # of the robot's size: a target closer than this counts as met
+_FAST = 25  # all-at-once iterations before the safe, nested ones take over
+_STEP = 1e-9  # of the robot's size: a smaller step ends the iteration
+
+
+@dataclass(frozen=True)
+class _Options:
+    """What does not change during the iteration."""
+
+    targets: Sequence[Target]
+    limits: Sequence[Limit]
+    previous: State | None
+    dt: float
+    fixed_effort: dict[int, float]
+    fixed_displacement: dict[int, float]
+    search: str
+    sticking: bool
+    least: bool
+
+    @property
+    def rows(self) -> int:
+        """Rows per contact."""
+        return 3 if self.sticking else 1
+
+
+@dataclass
+class _Work:
+    """Where the iteration is."""
+
+    q: Array
+    effort: Array
+    contacts: Any
+    proximal: float
+    cost: float | None = None
+    solution: QPCCSolution | None = None
+    problem: QPCC | None = None
+    condensed: Condensed | None = None
+    timing: dict[str, float] = field(default_factory=dict)
+    notes: list[str] = field(default_factory=list)
+
+    def spend(self, phase: str, seconds: float) -> None:
+        self.timing[phase] = self.timing.get(phase, 0.0) + seconds
+
+
+def invert(
+    model: Any,
+    state: State | None = None,
+    targets: Target | Sequence[Target] = (),
+    *,
+    limits: Sequence[Limit] = (),
+    obstacles: Sequence[Any] = (),
+    prescribed: Mapping[str, float] | None = None,
+    iterations: int = 60,
+    search: Literal["local", "multistart", "global"] = "local",
+    friction: Literal["auto", "none", "stick"] = "auto",
+    redundancy: Literal["least change", "least effort"] = "least change",
+    own_limits: bool = True,
+    dynamic: bool = False,
+    dt: float = np.inf,
+    alarm: float | None = None,
+    problem: Problem | None = None,
+    strict: bool = False,
+) -> Command:
+    """Find the actuation that brings the targets about.
+
+    The mechanics is condensed onto actuators, targets and contacts from one factorisation; the small QP (with contact: the
+    QPCC) gives new efforts and contact forces; this is repeated until the pose no longer moves, so the result satisfies
+    the nonlinear equilibrium and depends on no time step. Efforts are in N and Pa.
+
+    Args:
+        model: any mechanical model.
+        state: where the robot is now (warm start); the rest pose if None.
+        targets: what is wanted.
+        limits: what is allowed, in addition to the limits that the actuators carry.
+        obstacles: contacts with these may be used.
+        prescribed: actuators that are not solved for: name -> value in the unit of its drive.
+        iterations: linearisations allowed; 1 for control loops (status SINGLE).
+        search: how hard to look for the best contact set: "local" (real time), "multistart", "global" (small problems).
+        friction: "none" ignores friction, "stick" lets contacts stick, "auto" sticks if an obstacle has friction.
+        redundancy: which of several solutions: closest to the present one, or with the least actuator energy. Neither
+            moves the targets.
+        own_limits: hold the limits that the actuators carry.
+        dynamic: solve over one implicit time step of length dt instead of the static equilibrium.
+        dt: time since `state` [s], for rate limits and for the dynamic mode.
+        alarm: distance below which a pair is treated as a possible contact [m].
+        problem: a prepared `Problem` (obstacles and alarm are then taken from it), to save set-up time in loops.
+        strict: raise `SolveError` if the solve does not succeed.
+
+    Returns:
+        Command: actuation, predicted state, target errors, status, and the last QPCC with its solution.
+    """
+    begin = time.perf_counter()
+    wanted = [targets] if hasattr(targets, "evaluate") else list(targets)
+    if not wanted:
+        raise ArgumentError("targets", "nothing is wanted", "at least one target")
+    if iterations < 1:
+        raise ArgumentError("iterations", f"{iterations}", "at least 1")
+    if dynamic and not np.isfinite(dt):
+        raise ArgumentError("dt", f"{dt}", "the time step of the dynamic mode [s]")
+    if redundancy not in ("least change", "least effort"):
+        raise ArgumentError("redundancy", f"{redundancy!r}", "'least change' or 'least effort'")
+    if model.nu == 0:
+        raise ArgumentError("model", "its robot has no actuators", "a robot with at least one actuator")
+    setting = problem or Problem(model, obstacles, alarm=alarm)
+    sticking = _sticking(friction, setting.obstacles)
+    fixed_effort, fixed_displacement = _prescribed(model, prescribed or {})
+    allowed = (actuator_limits(model.robot) if own_limits else []) + list(limits)
+    mechanics: Any = Implicit(model, state, float(dt)) if dynamic else Static(model)
+    work = _start(model, state, fixed_effort)
+    options = _Options(
+        wanted, allowed, state, dt, fixed_effort, fixed_displacement, search, sticking, redundancy == "least effort"
+    )
+    status, count = Status.MAX_ITERATIONS, 0
+    fast = iterations if dynamic else min(iterations, _FAST)
+    for count in range(1, fast + 1):
+        done = _iterate(setting, mechanics, work, options, careful=iterations > 1)
+        if done is not None:
+            status = done
+            break
+    if not status.ok and status is not Status.SINGLE and status is not Status.RELAXED and iterations > 1 and not dynamic:
+        status, more = _nested(setting, work, options, iterations)
+        count += more
+    command = _command(setting, mechanics, work, wanted, status, count, iterations, time.perf_counter() - begin)
+    return command.require() if strict else command
+
+
+def _sticking(friction: str, obstacles: Sequence[Any]) -> bool:
+    if friction not in ("auto", "none", "stick"):
+        raise ArgumentError("friction", f"{friction!r}", "'auto', 'none' or 'stick'")
+    rough = any(float(getattr(o, "friction", 0.0)) > 0 for o in obstacles)
+    return friction == "stick" or (friction == "auto" and rough)
+
+
+def _prescribed(model: Any, given: Mapping[str, float]) -> tuple[dict[int, float], dict[int, float]]:
+    effort, displacement = {}, {}
+    for name, value in given.items():
+        i = model.robot.actuator_index(name)
+        if not np.isfinite(value):
+            raise ArgumentError(f"prescribed[{name!r}]", f"{value}", "a finite number")
+        (effort if model.robot.actuators[i].drive == "effort" else displacement)[i] = float(value)
+    if len(given) >= model.nu:
+        raise ArgumentError("prescribed", "every actuator is prescribed", "leave at least one to solve for")
+    return effort, displacement
+
+
+def _start(model: Any, state: State | None, fixed: dict[int, float]) -> _Work:
+    q = np.array(model.rest if state is None else state.q, dtype=float)
+    effort = np.zeros(model.nu) if state is None else np.array(state.effort, dtype=float)
+    for i, value in fixed.items():
+        effort[i] = value
+    return _Work(q, effort, None if state is None else state.contacts, proximal=1e-9)
+
+
+def _condense(setting: Problem, mechanics: Any, work: _Work, options: _Options) -> Condensed | None:
+    """Linearise and condense at the present configuration; None if it is inadmissible."""
+    clock = time.perf_counter()
+    work.contacts = setting.detect(work.q, work.contacts)
+    work.spend("detection", time.perf_counter() - clock)
+    clock = time.perf_counter()
+    unbalanced, matrix = mechanics.linearise(work.q, work.effort)
+    work.spend("assembly", time.perf_counter() - clock)
+    if not np.isfinite(unbalanced).all():
+        return None
+    condensed = condense(
+        setting.model, work.q, work.effort, unbalanced, matrix, options.targets, options.limits,
+        contacts=work.contacts, frictional=options.sticking, prescribed=options.fixed_displacement,
+        previous=options.previous, dt=options.dt,
+    )  # fmt: skip
+    for phase, seconds in condensed.timing.items():
+        work.spend(phase, seconds)
+    return condensed
+
+
+def _solve(condensed: Condensed, work: _Work, options: _Options, shift: Any) -> tuple[QPCC, QPCCSolution, Array, Array]:
+    """Solve the QPCC of a linearisation: the problem, its solution, efforts and contact forces."""
+    clock = time.perf_counter()
+    qpcc = _problem(condensed, work, options.fixed_effort, options.rows, shift)
+    warm = None
+    if work.contacts is not None and len(work.contacts) and (work.contacts.forces > 0).any():
+        warm = (work.contacts.forces > 0).astype(np.int8)
+    solution = solve_qpcc(qpcc, search=options.search, start=work.effort, contact_set=warm)  # type: ignore[arg-type]
+    effort, contact = solution.effort, solution.contact
+    if options.least:
+        effort, contact = least_effort(qpcc, solution)
+    work.spend("qp", time.perf_counter() - clock)
+    return qpcc, solution, effort, contact
+
+
+def _iterate(setting: Problem, mechanics: Any, work: _Work, options: _Options, *, careful: bool) -> Status | None:
+    """One linearisation: condense, solve, move. A status when the iteration ends, None to go on."""
+    condensed = _condense(setting, mechanics, work, options)
+    if condensed is None:
+        return Status.INVERTED
+    now = _now(setting.model, work, options.targets)
+    fraction = 1.0
+    for attempt in range(8):
+        qpcc, solution, effort, contact = _solve(condensed, work, options, (1.0 - fraction) * now)
+        dq = condensed.step(effort, contact)
+        size = float(np.abs(dq).max())
+        if not np.isfinite(size):
+            return Status.DIVERGED
+        small = size <= 1e-4 * setting.length
+        if not careful or small or _predictable(mechanics, condensed, work, dq, effort, contact):
+            break
+        fraction *= 0.4
+        if attempt == 6:
+            return Status.STALLED
+    work.q = mechanics.move(work.q, dq)
+    work.effort = effort
+    work.problem, work.solution, work.condensed = qpcc, solution, condensed
+    _carry(work, contact, options.rows)
+    if not careful:
+        return Status.SINGLE
+    reached = float(np.abs(now).max(initial=0.0)) <= _MET * setting.length
+    tolerance = _STEP if reached or condensed.exact.free.size else 1e-7
+    if fraction == 1.0 and size <= tolerance * setting.length and condensed.stable:
+        return _verdict(setting, work, options.targets)
+    _adapt(work, now, fraction)
+    return None
+
+
+def _carry(work: _Work, contact: Array, rows: int) -> None:
+    """Put contact forces into the contacts they belong to."""
+    if work.contacts is not None and len(work.contacts):
+        forces = contact.reshape(-1, rows)
+        tangential = forces[:, 1:] if rows == 3 else np.zeros((len(forces), 2))
+        work.contacts = work.contacts.with_forces(forces[:, 0], tangential)
+
+
+def _nested(setting: Problem, work: _Work, options: _Options, iterations: int) -> tuple[Status, int]:
+    """The safe iteration, from the equilibrium nearest to where the fast one ended."""
+    mechanics = Static(setting.model)
+    settled = settle(setting, work.q, work.effort, work.contacts)
+    if not settled.ok:
+        first = options.previous
+        q = setting.model.rest if first is None else first.q
+        effort = np.zeros(setting.model.nu) if first is None else first.effort
+        settled = settle(setting, q, effort, None if first is None else first.contacts)
+        if not settled.ok:
+            return settled.status, 0
+
+    def linearised(state: State, proximal: float) -> tuple[QPCC, QPCCSolution, Array, Condensed]:
+        work.q, work.effort, work.contacts, work.proximal = state.q, state.effort, state.contacts, proximal
+        condensed = _condense(setting, mechanics, work, options)
+        assert condensed is not None  # an equilibrium is admissible
+        qpcc, solution, effort, contact = _solve(condensed, work, options, 0.0)
+        return qpcc, replace(solution, effort=effort, contact=contact), condensed.step(effort, contact), condensed
+
+    state, work.problem, work.solution, work.condensed, status, count = descend(
+        setting, options.targets, settled, linearised, iterations=iterations
+    )
+    work.q, work.effort, work.contacts = state.q, state.effort, state.contacts
+    if status is Status.CONVERGED:
+        status = _verdict(setting, work, options.targets)
+    return status, count
+
+
+def _now(model: Any, work: _Work, targets: Sequence[Target]) -> Array:
+    """Weighted objective rows at the current configuration."""
+    rows = [t.evaluate(model, work.q, work.effort, work.contacts) for t in targets]
+    parts = [r.value * r.weight for r in rows if not r.exact]
+    return np.concatenate(parts) if parts else np.zeros(0)
+
+
+def _problem(condensed: Condensed, work: _Work, fixed: dict[int, float], rows: int, shift: Any) -> QPCC:
+    """The QPCC of a linearisation; `shift` moves the goal towards the present."""
+    e, a, c, g, x = condensed.objective, condensed.displacement, condensed.contact, condensed.limits, condensed.exact
+    low, high = np.full(len(work.effort), -np.inf), np.full(len(work.effort), np.inf)
+    C, d = [], []
+    for i in range(len(g.free)):
+        row = np.concatenate([g.effort[i], g.contact[i]])
+        only = np.flatnonzero(row)
+        if len(only) == 1 and only[0] < len(low) and row[only[0]] == 1.0 and abs(g.free[i]) < 1e-300:
+            j = int(only[0])
+            low[j], high[j] = max(low[j], g.low[i]), min(high[j], g.high[i])
+            continue
+        if np.isfinite(g.low[i]):
+            C.append(row)
+            d.append(g.low[i] - g.free[i])
+        if np.isfinite(g.high[i]):
+            C.append(-row)
+            d.append(g.free[i] - g.high[i])
+    for i in range(len(x.free)):
+        row = np.concatenate([x.effort[i], x.contact[i]])
+        C += [row, -row]
+        d += [-x.free[i], x.free[i]]
+    for i, value in fixed.items():
+        low[i] = high[i] = value
+    return QPCC(
+        Wea=e.effort, Wec=e.contact, de=e.free - shift,
+        Waa=0.5 * (a.effort + a.effort.T), Wac=a.contact, da=a.free,
+        Wca=c.effort, Wcc=0.5 * (c.contact + c.contact.T), dc=c.free,
+        effort_min=low, effort_max=np.maximum(high, low),
+        C=np.array(C) if C else None, d=np.array(d) if C else None,
+        proximal=work.proximal, reference=work.effort, rows_per_contact=rows,
+    )  # fmt: skip
+
+
+def _predictable(mechanics: Any, condensed: Condensed, work: _Work, dq: Array, effort: Array, contact: Array) -> bool:
+    """Whether the linear prediction is good enough: the correction after the step is much smaller than the step."""
+    q = mechanics.move(work.q, dq, keep=False)
+    unbalanced = mechanics.residual(q, effort, dq)
+    if not np.isfinite(unbalanced).all():
+        return False
+    if len(contact):
+        # H^T lam = K X_c lam; through the factor the correction needs only X_c lam.
+        correction = condensed.factor.solve(unbalanced) + condensed.X_c @ contact
+    else:
+        correction = condensed.factor.solve(unbalanced)
+    return float(np.linalg.norm(correction)) <= 0.7 * float(np.linalg.norm(dq))
+
+
+def _adapt(work: _Work, now: Array, fraction: float) -> None:
+    """Levenberg-Marquardt: more proximal weight when the goal gets worse, less when it gets better."""
+    cost = float(now @ now)
+    if work.cost is not None and cost > work.cost * (1 + 1e-9) and fraction == 1.0:
+        work.proximal = min(work.proximal * 10.0, 1e2)
+    else:
+        work.proximal = max(work.proximal * 0.3, 1e-9)
+    work.cost = cost
+
+
+def _verdict(setting: Problem, work: _Work, targets: Sequence[Target]) -> Status:
+    """The status of a solution that no longer moves."""
+    assert work.solution is not None
+    rows = [t.evaluate(setting.model, work.q, work.effort, work.contacts) for t in targets]
+    error = max((float(np.abs(r.value * r.weight).max(initial=0.0)) for r in rows), default=0.0)
+    if work.solution.status is QPCCStatus.INFEASIBLE:
+        return Status.STALLED
+    if work.solution.status is QPCCStatus.RELAXED:
+        work.notes.extend(work.solution.notices)
+        return Status.RELAXED
+    if error <= _MET * setting.length:
+        return Status.CONVERGED
+    contacts = work.contacts is not None and len(work.contacts) > 0
+    local = contacts and work.solution.status not in (QPCCStatus.GLOBAL,)
+    return Status.LOCAL if local else Status.UNREACHABLE
+
+
+def _command(
+    setting: Problem,
+    mechanics: Any,
+    work: _Work,
+    targets: Sequence[Target],
+    status: Status,
+    count: int,
+    iterations: int,
+    elapsed: float,
+) -> Command:
+    model = setting.model
+    single = status is Status.SINGLE
+    if single and work.condensed is not None:
+        contact = work.solution.contact if work.solution is not None else np.zeros(0)
+        displacement = work.condensed.displacement.value(work.effort, contact)
+        if work.solution is not None and not work.solution.status.success:
+            work.notes.extend(work.solution.notices or (str(work.solution.status.value),))
+            status = Status.RELAXED
+    else:
+        displacement = model.displacement(work.q)
+    rows = [t.evaluate(model, work.q, work.effort, work.contacts) for t in targets]
+    notes = list(work.notes)
+    if work.solution is not None and work.solution.friction_ratio.size:
+        worst = float(work.solution.friction_ratio.max())
+        if worst > 0:
+            notes.append(f"largest tangential to normal contact force: {worst:.2f}")
+    driven = setting.driven
+    state = State(
+        q=work.q,
+        v=mechanics.velocity(),
+        u=np.where(driven, displacement, work.effort),
+        effort=work.effort,
+        displacement=displacement,
+        time=mechanics.time,
+        contacts=work.contacts,
+        status=status,
+        residual=0.0 if work.condensed is None else _residual(mechanics, work),
+        iterations=count,
+        elapsed=elapsed,
+        factor=None if work.condensed is None else work.condensed.factor,
+        memory=mechanics.memory(),
+    )
+    return Command(
+        u=state.u,
+        effort=work.effort,
+        displacement=displacement,
+        state=state,
+        error=np.concatenate([r.value for r in rows]),
+        status=status,
+        iterations=count,
+        elapsed=elapsed,
+        problem=work.problem,
+        solution=work.solution,
+        timing=dict(work.timing),
+        notes=tuple(dict.fromkeys(notes)),
+    )
+
+
+def _residual(mechanics: Any, work: _Work) -> float:
+    """Size of the Newton correction that remains, relative to the size of the pose [-]."""
+    if work.condensed is None or work.solution is None or work.solution.contact.size:
+        return float("nan")
+    unbalanced = mechanics.residual(work.q, work.effort, None)
+    return float(np.abs(work.condensed.factor.solve(unbalanced)).max())

@@ -1,0 +1,211 @@
+"""Limits: what is allowed. Each gives linear rows that must stay between bounds.
+
+Actuators carry their own limits (effort, displacement, rate); the classes here add to them.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+import numpy as np
+
+from pliant.actuators.actuator import check_interval
+from pliant.errors import ArgumentError, UnknownNameError
+
+Array = np.ndarray
+
+
+@dataclass(frozen=True, eq=False)
+class LimitRows:
+    """Rows low <= value + d value <= high.
+
+    Attributes:
+        name: what is limited, for messages.
+        value: at the current state (m,).
+        low, high: bounds (m,).
+        jacobian: d value / d q (m, nv), or None.
+        effort: d value / d effort (m, nu), or None.
+        contact: d value / d normal contact forces (m, nc), or None.
+    """
+
+    name: str
+    value: Array
+    low: Array
+    high: Array
+    jacobian: Array | None = None
+    effort: Array | None = None
+    contact: Array | None = None
+
+
+class Limit(Protocol):
+    """Anything that can be limited."""
+
+    def evaluate(self, model: Any, q: Array, effort: Array, contacts: Any, previous: Any, dt: float) -> LimitRows | None:
+        """Rows at a configuration; None if there is nothing to limit now."""
+
+
+@dataclass(frozen=True)
+class EffortLimit:
+    """Bounds on an actuator's effort [N, Pa, ...]."""
+
+    actuator: str
+    low: float = -math.inf
+    high: float = math.inf
+
+    def __post_init__(self) -> None:
+        check_interval(f"EffortLimit({self.actuator!r})", (self.low, self.high))
+
+    def evaluate(self, model: Any, q: Array, effort: Array, contacts: Any, previous: Any, dt: float) -> LimitRows:
+        """One row: the effort."""
+        i = model.robot.actuator_index(self.actuator)
+        row = np.zeros((1, model.nu))
+        row[0, i] = 1.0
+        name = f"effort of {self.actuator}"
+        return LimitRows(name, effort[i : i + 1], np.array([self.low]), np.array([self.high]), None, row)
+
+
+@dataclass(frozen=True)
+class DisplacementLimit:
+    """Bounds on an actuator's displacement: stroke [m], volume gained [m^3]."""
+
+    actuator: str
+    low: float = -math.inf
+    high: float = math.inf
+
+    def __post_init__(self) -> None:
+        check_interval(f"DisplacementLimit({self.actuator!r})", (self.low, self.high))
+
+    def evaluate(self, model: Any, q: Array, effort: Array, contacts: Any, previous: Any, dt: float) -> LimitRows:
+        """One row: the displacement."""
+        i = model.robot.actuator_index(self.actuator)
+        name = f"displacement of {self.actuator}"
+        rows = model.displacement_rows(q)[i : i + 1]
+        return LimitRows(name, model.displacement(q)[i : i + 1], np.array([self.low]), np.array([self.high]), rows)
+
+
+@dataclass(frozen=True)
+class RateLimit:
+    """Largest change per second of an actuator's commanded quantity [unit/s]; needs `dt` and a previous state."""
+
+    actuator: str
+    rate: float
+
+    def __post_init__(self) -> None:
+        if not self.rate > 0:
+            raise ArgumentError("rate", f"{self.rate}", "a positive number")
+
+    def evaluate(
+        self, model: Any, q: Array, effort: Array, contacts: Any, previous: Any, dt: float
+    ) -> LimitRows | None:
+        """One row: the commanded quantity, within rate * dt of the previous one."""
+        if previous is None or not math.isfinite(dt) or not math.isfinite(self.rate):
+            return None
+        i = model.robot.actuator_index(self.actuator)
+        actuator = model.robot.actuators[i]
+        reach = self.rate * dt
+        if actuator.drive == "effort":
+            inner: LimitRows = EffortLimit(self.actuator).evaluate(model, q, effort, contacts, previous, dt)
+            centre = previous.effort[i]
+        else:
+            inner = DisplacementLimit(self.actuator).evaluate(model, q, effort, contacts, previous, dt)
+            centre = previous.displacement[i]
+        return LimitRows(
+            f"rate of {self.actuator}", inner.value, np.array([centre - reach]), np.array([centre + reach]),
+            inner.jacobian, inner.effort,
+        )  # fmt: skip
+
+
+@dataclass(frozen=True)
+class GraspFloor:
+    """The sum of normal contact forces must stay above a floor [N], so that a held object is not dropped."""
+
+    force: float
+    obstacle: str = ""
+
+    def __post_init__(self) -> None:
+        if not (math.isfinite(self.force) and self.force >= 0):
+            raise ArgumentError("force", f"{self.force}", "a finite number >= 0 [N]")
+
+    def evaluate(
+        self, model: Any, q: Array, effort: Array, contacts: Any, previous: Any, dt: float
+    ) -> LimitRows | None:
+        """One row: the total normal force."""
+        n = 0 if contacts is None else len(contacts)
+        if n == 0:
+            return None
+        row = np.ones((1, n))
+        if self.obstacle:
+            row[0] = [contacts.names[i] == self.obstacle for i in contacts.obstacle]
+        total = np.array([float(row[0] @ contacts.forces)])
+        return LimitRows("grasp floor", total, np.array([self.force]), np.array([math.inf]), None, None, row)
+
+
+@dataclass(frozen=True)
+class ClearanceLimit:
+    """The robot must keep a distance from an obstacle (avoid it instead of using it).
+
+    Attributes:
+        obstacle: an Obstacle (it need not be among those passed to `invert`).
+        distance: clearance to keep [m].
+        alarm: vertices farther than this are not considered [m]; default 10 % of the robot's size.
+    """
+
+    obstacle: Any
+    distance: float
+    alarm: float = math.nan
+
+    def __post_init__(self) -> None:
+        if not (math.isfinite(self.distance) and self.distance >= 0):
+            raise ArgumentError("distance", f"{self.distance}", "a finite number >= 0 [m]")
+
+    def evaluate(
+        self, model: Any, q: Array, effort: Array, contacts: Any, previous: Any, dt: float
+    ) -> LimitRows | None:
+        """One row per near vertex: its distance from the obstacle."""
+        x = model.skin_positions(q)
+        gap = self.obstacle.distance(x) - model.skin.radius
+        alarm = self.alarm if math.isfinite(self.alarm) else 0.1 * float(np.linalg.norm(np.ptp(x, axis=0)))
+        near = np.flatnonzero(gap < self.distance + alarm)
+        if len(near) == 0:
+            return None
+        normals = self.obstacle.normals(x[near])
+        rows = model.skin_rows(q, near[:, None], np.ones((len(near), 1)), normals)
+        rows = rows.toarray() if hasattr(rows, "toarray") else np.asarray(rows)
+        n = len(near)
+        return LimitRows("clearance", gap[near], np.full(n, self.distance), np.full(n, math.inf), rows)
+
+
+@dataclass(frozen=True)
+class StrainLimit:
+    """Bounds on a strain gauge of the robot [-]."""
+
+    sensor: str
+    low: float = -math.inf
+    high: float = math.inf
+
+    def __post_init__(self) -> None:
+        check_interval(f"StrainLimit({self.sensor!r})", (self.low, self.high))
+
+    def evaluate(self, model: Any, q: Array, effort: Array, contacts: Any, previous: Any, dt: float) -> LimitRows:
+        """One row: the strain."""
+        gauge = getattr(model, "gauge", None)
+        if gauge is None:
+            raise UnknownNameError("strain gauge", self.sensor, ())
+        value, row = gauge(q, self.sensor)
+        name = f"strain of {self.sensor}"
+        return LimitRows(name, np.array([value]), np.array([self.low]), np.array([self.high]), row[None, :])
+
+
+def actuator_limits(robot: Any) -> list[Limit]:
+    """The limits that the robot's actuators carry."""
+    out: list[Limit] = []
+    for a in robot.actuators:
+        if any(math.isfinite(v) for v in a.effort_limits):
+            out.append(EffortLimit(a.name, *a.effort_limits))
+        if any(math.isfinite(v) for v in a.displacement_limits):
+            out.append(DisplacementLimit(a.name, *a.displacement_limits))
+        if math.isfinite(a.rate_limit):
+            out.append(RateLimit(a.name, a.rate_limit))
+    return out
