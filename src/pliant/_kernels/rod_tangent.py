@@ -103,10 +103,8 @@ def _tuple6(x):
 
 
 @njit(cache=True, fastmath=FAST, error_model="numpy")
-def increment_columns(t, m, q, dof0, nb, Bd):
+def increment_columns(steps, curved, rest1, rest2, phi1, phi2, comp, m, q, dof0, nb, Bd):
     """Bd (nbm, 6) <- columns dOmega/dq of step m."""
-    comp, curved, steps, phi1, phi2, rest1 = t.comp, t.curved, t.h, t.phi1, t.phi2, t.rest1
-    rest2 = t.rest2
     h = steps[m]
     if curved[m] != 1:
         for j in range(nb):
@@ -206,17 +204,17 @@ def _rates(t, w, tw, q, v, a, m, k, Vp, Ap):
     coeff = step_coefficients(om)
     V = vector6(vel, m)
     s = (V[0] - Vp[0], V[1] - Vp[1], V[2] - Vp[2], V[3] - Vp[3], V[4] - Vp[4], V[5] - Vp[5])
-    increment_columns(t, m, q, d0, nb, bd)
+    increment_columns(steps, curved, rest1, rest2, phi1, phi2, comp, m, q, d0, nb, bd)
     zero = (0.0, 0.0, 0.0, 0.0, 0.0, 0.0)
     dy, dz = zero, zero
-    curved = curved[m] == 1
+    bent = curved[m] == 1
     d2, a2 = zero, zero
-    if curved:
+    if bent:
         d2 = combine(phi2, m, v, d0, nb, comp)
         a2 = combine(phi2, m, a, d0, nb, comp)
     for j in range(nb):
         b = vector6(bd, j)
-        if curved:
+        if bent:
             dy = mixed_column(h, d1, d2, row6(phi1, m, j), row6(phi2, m, j))
             dz = mixed_column(h, a1, a2, row6(phi1, m, j), row6(phi2, m, j))
         ds, da = vary_rates(coeff, om, y, z, b, dy, dz)
@@ -259,20 +257,17 @@ def to_body(R, p, m, f):
 
 
 @njit(cache=True, fastmath=FAST, error_model="numpy")
-def local_terms(t, w, m, q, d0, nb, f, Bd, H, sign):
+def local_terms(R, p, Om, steps, curved, rest1, rest2, phi1, phi2, comp, m, q, d0, nb, f, Bd, H, sign):
     """Adds sign * d(columns of step m)^T f at a fixed world wrench f, apart from the rigid part.
 
     That is B_i . d(T^T fb) B_j + B_ij . T^T fb with fb the wrench in the axes of the step's end.
     """
-    curved, steps, phi1, phi2, Om, rotm = t.curved, t.h, t.phi1, t.phi2, w.Om, w.R
-    pos = w.p
-    fb = to_body(rotm, pos, m, f)
+    fb = to_body(R, p, m, f)
     om = vector6(Om, m)
     coeff = step_coefficients(om)
-    increment_columns(t, m, q, d0, nb, Bd)
+    increment_columns(steps, curved, rest1, rest2, phi1, phi2, comp, m, q, d0, nb, Bd)
     for j in range(nb):
-        b = vector6(Bd, j)
-        y = vary_transpose(coeff, om, fb, b)
+        y = vary_transpose(coeff, om, fb, vector6(Bd, j))
         for i in range(nb):
             H[d0 + i, d0 + j] += sign * dot6(vector6(Bd, i), y)
     if curved[m] == 1:
@@ -308,7 +303,8 @@ def inverse_dynamics_derivatives(t, w, tw, q, v, a, V0, A0, tau, Hq, Hv, moving)
     jac, col, vel, inert, mat, push = w.J, w.S, w.V, w.W, w.X, w.pa
     bd, GI, GN, behind_n, behind_w, Zq = tw.Bd, tw.GI, tw.GN, tw.Nc, tw.Wc, tw.Zq
     Zv, accq, accv, aq, av, node_f = tw.Zv, tw.accq, tw.accv, tw.aq, tw.av, tw.f
-    vq, vv = tw.vq, tw.vv
+    vq, vv, rotm, pos, Om, steps = tw.vq, tw.vv, w.R, w.p, w.Om, t.h
+    curved, rest1, rest2, phi1, phi2, comp = t.curved, t.rest1, t.rest2, t.phi1, t.phi2, t.comp
     sweep(t, w, q, v, a, V0, A0)
     node_f[:, :] = wrench
     project(t, w, tau)
@@ -356,7 +352,9 @@ def inverse_dynamics_derivatives(t, w, tw, q, v, a, V0, A0, tau, Hq, Hv, moving)
                 x = cobracket(row6(jac, m, j), F)
                 for i in range(nb):
                     Hq[d0 + i, d0 + j] -= dot6(row6(col, m, i), x)
-            local_terms(t, w, m, q, d0, nb, F, bd, Hq, 1.0)
+            local_terms(
+                rotm, pos, Om, steps, curved, rest1, rest2, phi1, phi2, comp, m, q, d0, nb, F, bd, Hq, 1.0
+            )
             if mass[m] == 0.0:
                 continue
             V = vector6(vel, m)
