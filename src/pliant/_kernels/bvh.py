@@ -119,7 +119,7 @@ def pairs_between(tree1, tree2, same, margin, out):
                         p, r = order1[a], order1[b]
                         if _meet(low1, high1, p, low2, high2, r, margin, dim):
                             if found < out.shape[0]:
-                                out[found, 0], out[found, 1] = p, r
+                                out[found, 0], out[found, 1] = min(p, r), max(p, r)
                             found += 1
             else:
                 a, b = children1[i, 0], children1[i, 1]
@@ -134,6 +134,8 @@ def pairs_between(tree1, tree2, same, margin, out):
                 for b in range(f2, f2 + s2):
                     p, r = order1[a], order2[b]
                     if _meet(low1, high1, p, low2, high2, r, margin, dim):
+                        if same and p > r:  # the order of a pair must not depend on the tree
+                            p, r = r, p
                         if found < out.shape[0]:
                             out[found, 0], out[found, 1] = p, r
                         found += 1

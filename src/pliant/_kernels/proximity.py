@@ -126,16 +126,16 @@ def primitive_boxes(f, slack, low, high):
                 m = f.normals[r]
                 g = f.vertex_normals[v]
                 h = f.edge_normals[e]
-                spread = min(spread, dot(m, n), dot(g, n))
+                spread = min(spread, dot(h, n), dot(g, n))
                 for d in range(3):
                     low[p, 3 + d] = min(low[p, 3 + d], m[d], g[d], h[d])
                     high[p, 3 + d] = max(high[p, 3 + d], m[d], g[d], h[d])
-        if every or spread < 0.2:  # sharp features push anywhere
+        if every or spread < 0.0:  # spikes push anywhere
             for d in range(3, 6):
                 low[p, d], high[p, d] = -2.0, 2.0
         else:
             # cones are arcs between the sampled normals; they bulge out of the box of their ends
-            room = slack + 0.5 * (1.0 - spread)
+            room = slack + 0.45 * (1.0 - spread)
             for d in range(3, 6):
                 low[p, d] -= room
                 high[p, d] += room
@@ -292,7 +292,11 @@ def _vertex_against(f, v, g, p, flip, same, alarm, tolerance, everything, record
     signed = sign * distance
     if signed < -alarm:
         return False
-    if not everything:
+    if everything:
+        m = f.vertex_normals[v]
+        if signed >= 0.0 or n0 * m[0] + n1 * m[1] + n2 * m[2] >= -0.3:
+            return False
+    else:
         if distance > 1e-14:
             s0, s1, s2 = d0 / distance, d1 / distance, d2 / distance
             if edge >= 0 and not _edge_cone(g, edge, s0, s1, s2, _STRICT):
@@ -385,46 +389,78 @@ def _edges_against(f, e1, g, e2, alarm, tolerance, record, ids):
     return True
 
 
+@njit(cache=True, inline="always")
+def _share_vertex(f, p, r):
+    """Do two primitives of the same surface share a vertex?"""
+    for i in range(3):
+        for j in range(3):
+            if f.prims[p, i] >= 0 and f.prims[p, i] == f.prims[r, j]:
+                return True
+    return False
+
+
+@njit(cache=True, inline="always")
+def _far(f, v, low, high, p, margin):
+    """Is a vertex with its radius farther than the margin from the box of a primitive?"""
+    reach = margin + f.radius[v]
+    for d in range(3):  # noqa: SIM110
+        if f.x[v, d] > high[p, d] + reach or f.x[v, d] < low[p, d] - reach:
+            return True
+    return False
+
+
+@njit(cache=True, inline="always")
+def _averted(f, e1, g, e2, tolerance):
+    """Can the normal cones of two edges never oppose each other?"""
+    p, r = f.edge_prims[e1, 0], g.edge_prims[e2, 0]
+    if f.edge_prims[e1, 1] < 0 or g.edge_prims[e2, 1] < 0:
+        return False
+    opposed, c1, c2 = 0.0, 0.0, 0.0
+    for d in range(3):
+        opposed -= f.edge_normals[e1, d] * g.edge_normals[e2, d]
+        c1 += f.edge_normals[e1, d] * f.normals[p, d]
+        c2 += g.edge_normals[e2, d] * g.normals[r, d]
+    s1, s2 = np.sqrt(max(0.0, 1.0 - c1 * c1)), np.sqrt(max(0.0, 1.0 - c2 * c2))
+    return opposed < c1 * c2 - s1 * s2 - 4.0 * tolerance - 1e-9
+
+
 @njit(cache=True)
 def narrow(
-    pairs, count, f, g, same, rest, separation, allowed, skip, alarm, tolerance, everything, records, ids
-):
+    pairs, count, f, low1, high1, g, low2, high2, same, rest, separation, allowed, skip,
+    alarm, tolerance, everything, records, ids,
+):  # fmt: skip
     """Contacts among pairs of primitives; returns their number, which may exceed len(records).
 
-    With `everything`, all penetrating vertex-primitive pairs are reported, cones or not.
+    With `everything`, all vertex-primitive pairs that face each other through the material are
+    reported, cones or not.
     """
     found = 0
     record = np.empty(12)
     tags = np.empty(8, dtype=np.int64)
     for i in range(count):
         p1, p2 = pairs[i, 0], pairs[i, 1]
-        for turn in range(2):
-            flip = turn == 1
-            near, far = (p2, p1) if flip else (p1, p2)
-            for k in range(3):
-                v = g.prims[near, k] if flip else f.prims[near, k]
-                if v < 0:
-                    continue
-                if flip:
-                    if g.vertex_owner[v] != near or _excluded(
-                        g, v, f, far, same, rest, separation, allowed.T, skip
-                    ):
-                        continue
-                    hit = _vertex_against(
-                        g, v, f, far, flip, same, alarm, tolerance, everything, record, tags
-                    )
-                else:
-                    if f.vertex_owner[v] != near or _excluded(
-                        f, v, g, far, same, rest, separation, allowed, skip
-                    ):
-                        continue
-                    hit = _vertex_against(
-                        f, v, g, far, flip, same, alarm, tolerance, everything, record, tags
-                    )
-                if hit and (not everything or record[11] < 0.0):
-                    if found < records.shape[0]:
-                        records[found], ids[found] = record, tags
-                    found += 1
+        if same and _share_vertex(f, p1, p2):
+            continue
+        for k in range(3):
+            v = f.prims[p1, k]
+            if v < 0 or f.vertex_owner[v] != p1 or _far(f, v, low2, high2, p2, alarm):
+                continue
+            if _excluded(f, v, g, p2, same, rest, separation, allowed, skip):
+                continue
+            if _vertex_against(f, v, g, p2, False, same, alarm, tolerance, everything, record, tags):
+                if found < records.shape[0]:
+                    records[found], ids[found] = record, tags
+                found += 1
+        for k in range(3):
+            v = g.prims[p2, k]
+            if v < 0 or g.vertex_owner[v] != p2 or _far(g, v, low1, high1, p1, alarm):
+                continue
+            if _excluded(g, v, f, p1, same, rest, separation, allowed.T, skip):
+                continue
+            if _vertex_against(g, v, f, p1, True, same, alarm, tolerance, everything, record, tags):
+                if found < records.shape[0]:
+                    records[found], ids[found] = record, tags
+                found += 1
         if everything:
             continue
         for k1 in range(3):
@@ -433,7 +469,7 @@ def narrow(
                 continue
             for k2 in range(3):
                 e2 = g.prim_edges[p2, k2]
-                if e2 < 0 or g.edge_owner[e2] != p2 or not g.ridge[e2]:
+                if e2 < 0 or g.edge_owner[e2] != p2 or not g.ridge[e2] or _averted(f, e1, g, e2, tolerance):
                     continue
                 if _edges_excluded(f, e1, g, e2, same, rest, separation, allowed):
                     continue

@@ -24,25 +24,25 @@ def behind_at_rest(tree: Tree, faces: Faces, allowed: Array, *, depth: float) ->
     In the rest shape nothing penetrates, so that what looks like penetration is a thin wall.
     """
     tree.refit(faces, slack=4.0)  # no culling by normals
-    pairs, count = tree.pairs(tree, margin=depth)
-    _, ids = _narrow(
-        pairs, count, faces, faces, same=True, rest=faces.x, separation=0.0, allowed=allowed,
+    _, ids = _search(
+        tree, faces, tree, faces, rest=faces.x, separation=0.0, allowed=allowed,
         skip=_EMPTY, alarm=depth, tolerance=1.0, everything=True,
     )  # fmt: skip
     return np.unique(ids[:, 3] * len(faces.prims) + ids[:, 7])
 
 
-def _narrow(
-    pairs: Array, count: int, first: Faces, second: Faces, *, same: bool, rest: Array, separation: float,
+def _search(
+    tree1: Tree, first: Faces, tree2: Tree, second: Faces, *, rest: Array, separation: float,
     allowed: Array, skip: Array, alarm: float, tolerance: float, everything: bool,
 ) -> tuple[Array, Array]:  # fmt: skip
-    """Run the narrow phase with as much room as it needs."""
+    """Run both phases with as much room as they need."""
+    pairs, count = tree1.pairs(tree2, margin=alarm)
     room = 1024
     while True:
         records, ids = np.empty((room, 12)), np.empty((room, 8), dtype=np.int64)
         found = narrow(
-            pairs, count, first, second, same, rest, separation, allowed, skip, alarm, tolerance,
-            everything, records, ids,
+            pairs, count, first, tree1.low, tree1.high, second, tree2.low, tree2.high, tree1 is tree2,
+            rest, separation, allowed, skip, alarm, tolerance, everything, records, ids,
         )  # fmt: skip
         if found <= room:
             return records[:found], ids[:found]
@@ -54,10 +54,8 @@ def feature_pairs(
     rest: Array | None = None, separation: float = 0.0, skip: Array = _EMPTY,
 ) -> tuple[Array, Array]:  # fmt: skip
     """Records (m, 12) and ids (m, 8) of the local minima between two (refitted) surfaces."""
-    same = tree1 is tree2
-    pairs, count = tree1.pairs(tree2, margin=alarm)
-    records, ids = _narrow(
-        pairs, count, first, second, same=same, rest=first.x if rest is None else rest,
+    records, ids = _search(
+        tree1, first, tree2, second, rest=first.x if rest is None else rest,
         separation=separation, allowed=allowed, skip=skip, alarm=alarm, tolerance=tolerance,
         everything=False,
     )  # fmt: skip

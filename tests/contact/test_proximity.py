@@ -1,0 +1,132 @@
+"""Local minimum distance: trees against brute force, refit against rebuild."""
+
+import numpy as np
+import pytest
+
+from pliant.contact import BodyContact, Detector, MeshObstacle, SelfContact
+from pliant.contact.proximity import _search, behind_at_rest, feature_pairs
+from pliant.contact.surface import Surface, Tree
+
+
+class EveryPair(Tree):
+    """A tree that prunes nothing."""
+
+    def pairs(self, other, *, margin):
+        n, m = len(self.order), len(other.order)
+        i, j = np.meshgrid(np.arange(n), np.arange(m), indexing="ij")
+        keep = i < j if other is self else np.ones_like(i, dtype=bool)
+        return np.stack([i[keep], j[keep]], axis=1), int(keep.sum())
+
+
+def blob(make, seed, level=2, noise=0.15):
+    rng = np.random.default_rng(seed)
+    x, t = make.ball(1.0, level)
+    return x * (1.0 + noise * rng.normal(size=(len(x), 1))) + 0.02 * rng.normal(size=x.shape), t
+
+
+def surface_of(x, t, body=None):
+    body = np.zeros(len(x), dtype=int) if body is None else body
+    return Surface(t, np.zeros((0, 2), dtype=int), np.zeros(len(x)), body)
+
+
+def as_set(ids):
+    return {tuple(row) for row in ids[:, :3]}
+
+
+@pytest.mark.parametrize("seed", range(6))
+@pytest.mark.parametrize("noise", [0.02, 0.15, 0.35])
+def test_c1_tree_equals_brute_force_within_one_body(make, seed, noise):
+    x, t = blob(make, seed, noise=noise)
+    squeezed = x * [1.0, 1.0, 0.12]  # opposite sides come close
+    surface = surface_of(x, t)
+    faces = surface.faces(squeezed)
+    allowed = np.ones((1, 1), dtype=bool)
+    found = []
+    for kind in (Tree, EveryPair):
+        tree = kind(surface, x)
+        tree.refit(faces, slack=0.1)
+        found.append(
+            _search(
+                tree, faces, tree, faces, rest=x, separation=0.0, allowed=allowed, alarm=0.2, tolerance=0.05,
+                skip=np.zeros(0, dtype=np.int64), everything=False,
+            )[1]
+        )  # fmt: skip
+    assert as_set(found[0]) == as_set(found[1])
+    assert len(found[1]) == len(as_set(found[1]))  # nothing twice
+
+
+@pytest.mark.parametrize("seed", range(6))
+@pytest.mark.parametrize("noise", [0.02, 0.15, 0.35])
+def test_c1_tree_equals_brute_force_between_bodies(make, seed, noise):
+    a, b = blob(make, seed, noise=noise), blob(make, seed + 50, noise=noise)
+    first, second = surface_of(*a), surface_of(*b)
+    moved = b[0] + np.array([2.0, 0.1, 0.0])
+    f, g = first.faces(a[0]), second.faces(moved)
+    allowed = np.ones((1, 1), dtype=bool)
+    found = []
+    for kind in (Tree, EveryPair):
+        tree1, tree2 = kind(first, a[0]), kind(second, moved)
+        tree1.refit(f, slack=0.1)
+        tree2.refit(g, slack=0.1)
+        found.append(feature_pairs(tree1, f, tree2, g, allowed=allowed, alarm=0.5, tolerance=0.05))
+    assert as_set(found[0][1]) == as_set(found[1][1])
+    assert len(found[0][0]) > 0
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_the_smallest_distance_is_among_the_contacts(make, seed):
+    a, b = blob(make, seed), blob(make, seed + 20)
+    moved = b[0] + np.array([2.0 * 1.5, 0.1, 0.0])
+    x, t, body = make.together(a, (moved, b[1]))
+    model = make.model(x, t, body=body)
+    contacts = Detector(model, [BodyContact(0, 1)], alarm=2.0, angle_tolerance=0.0).detect(model.rest)
+    u = np.random.default_rng(0).dirichlet(np.ones(3), 60)
+    on_a = np.einsum("sk,tki->tsi", u, a[0][a[1]]).reshape(-1, 3)
+    on_b = np.einsum("sk,tki->tsi", u, moved[b[1]]).reshape(-1, 3)
+    mesh_a, mesh_b = MeshObstacle(*a), MeshObstacle(moved, b[1])
+    sampled = min(mesh_b.distance(on_a).min(), mesh_a.distance(on_b).min(), mesh_a.distance(moved).min())
+    assert contacts.gap.min() <= sampled + 1e-12
+    assert contacts.gap.min() >= sampled - 0.05
+
+
+def test_c2_refit_equals_rebuild(make):
+    x, t = blob(make, 3, level=3)
+    squeezed = x * [1.0, 1.0, 0.1]
+    surface = surface_of(x, t)
+    faces = surface.faces(squeezed)
+    allowed = np.ones((1, 1), dtype=bool)
+    sets = []
+    for built_at in (x, squeezed):
+        tree = Tree(surface, built_at)
+        tree.refit(faces, slack=0.1)
+        _, ids = feature_pairs(tree, faces, tree, faces, allowed=allowed, alarm=0.1, tolerance=0.05)
+        sets.append(as_set(ids))
+    assert sets[0] == sets[1]
+    assert sets[0]
+
+
+def test_self_contact_is_translation_and_rotation_invariant(make):
+    x, t = blob(make, 1, noise=0.05)
+    squeezed = x * [1.0, 1.0, 0.12]
+    model = make.model(x, t)
+    detector = Detector(model, [SelfContact()], alarm=0.3)
+    angle = 0.7
+    r = np.array([[np.cos(angle), -np.sin(angle), 0], [np.sin(angle), np.cos(angle), 0], [0, 0, 1]])
+    one = detector.detect(squeezed.ravel())
+    two = detector.detect((squeezed @ r.T + np.array([3.0, 1.0, 2.0])).ravel())
+    assert set(one.key) == set(two.key)
+    order1, order2 = np.argsort(one.key), np.argsort(two.key)
+    assert np.allclose(one.gap[order1], two.gap[order2])
+    assert np.allclose(one.normal[order1] @ r.T, two.normal[order2])
+
+
+def test_thin_walls_are_listed_at_rest(make):
+    x, t = make.box((0, 0, 0), (1, 1, 0.02), (6, 6, 1))
+    surface = surface_of(x, t)
+    allowed = np.ones((1, 1), dtype=bool)
+    skip = behind_at_rest(Tree(surface, x), surface.faces(x), allowed, depth=0.05)
+    assert len(skip)
+    assert np.all(np.diff(skip) > 0)
+    thick, t = make.box((0, 0, 0), (1, 1, 0.2), (6, 6, 1))
+    surface = surface_of(thick, t)
+    assert not len(behind_at_rest(Tree(surface, thick), surface.faces(thick), allowed, depth=0.05))
