@@ -12,9 +12,9 @@
 | `pardiso`    | MKL Pardiso, where the extra `pardiso` is installed                            |
 | `auto`       | `supernodal` for sparse input, `dense` for arrays                              |
 
-`auto` never takes `banded`: that is up to a third faster at factorising thin rods, but several times slower at
-every further solve, and the supernodal method is the faster on everything else, down to a dozen unknowns
-(docs/benchmarks/factorisation.md).
+`auto` never takes `banded`: on thin rods that factorises and solves a single right-hand side a little faster,
+but several right-hand sides cost several times more, and the supernodal method is the faster on everything
+else (docs/benchmarks/factorisation.md).
 
 The compiled factorisation calls scipy's BLAS and keeps it to one thread, except for large bodies, where
 threads pay. It releases the interpreter lock, so that several Python threads can factorise at once.

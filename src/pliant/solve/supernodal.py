@@ -63,18 +63,18 @@ class SupernodalFactor(Factor):
     def _solve(self, b: Array) -> Array:
         s = self._symbolic
         x = b[s.order]
-        k = 1 if b.ndim == 1 else b.shape[1]
         factor = (s.first, s.row_ptr, s.rows, s.panel_ptr, self._panels)
-        work = np.empty(s.max_rows * k)
-        with self._threads():
-            if k == 1:
-                flat = x.reshape(-1)
+        if b.size == self.n:
+            flat, work = x.reshape(-1), np.empty(s.max_rows)
+            with self._threads():
                 kernels.forward(*factor, flat, work)
                 kernels.backward(*factor, flat, work)
-            else:
-                x = np.ascontiguousarray(x)
-                kernels.forward_many(*factor, x, work)
-                kernels.backward_many(*factor, x, work)
+            return x[s.position]
+        x = np.ascontiguousarray(x)
+        work = np.empty(s.max_rows * b.shape[1])
+        with self._threads():
+            kernels.forward_many(*factor, x, work)
+            kernels.backward_many(*factor, x, work)
         return x[s.position]
 
     def _half_solve_sparse(self, B: Any) -> Array:
