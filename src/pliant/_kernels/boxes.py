@@ -136,10 +136,10 @@ def closest_triangles(order, box, child, span, vertices, triangles, points):
                         index[n] = t
                         weights[n] = trial
             else:
-                l, r = child[i, 0], child[i, 1]
-                if _box_distance2(box, l, x, y, z) < _box_distance2(box, r, x, y, z):
-                    l, r = r, l  # the nearer child is popped first
-                stack[top], stack[top + 1] = l, r
+                far, near = child[i, 0], child[i, 1]
+                if _box_distance2(box, far, x, y, z) < _box_distance2(box, near, x, y, z):
+                    far, near = near, far  # the nearer child is popped first
+                stack[top], stack[top + 1] = far, near
                 top += 2
         distance[n] = np.sqrt(best)
     return index, weights, distance
@@ -149,7 +149,7 @@ def closest_triangles(order, box, child, span, vertices, triangles, points):
 def containing_tets(order, box, child, span, nodes, tets, points, slack):
     """A tet that contains each point (p,), -1 if none, and barycentric weights (p, 4).
 
-    Of all tets that hold the point within `slack` (barycentric), the one with the largest smallest weight wins.
+    Of all tets that hold the point within `slack` (barycentric), the one it is deepest in wins.
     """
     count = points.shape[0]
     index = np.full(count, -1)

@@ -24,6 +24,7 @@ import io
 import os
 import tempfile
 from collections.abc import Mapping
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -100,7 +101,7 @@ def read_mesh(path: str | Path, *, units: str = "m") -> TetMesh:
         path: the file.
         units: "m" or "mm", the unit of the file; the mesh is always in metres.
 
-    Hexahedra are kept in `hexes`; negatively oriented linear tets are turned; quadratic tets keep their corners.
+    Hexahedra are kept in `hexes`; negatively oriented tets are turned; quadratic tets keep their corners.
     Gmsh physical groups become regions named after the group.
     """
     scale = _scale(units)
@@ -265,7 +266,7 @@ def write_mesh(
     ends = np.cumsum([0, *(len(b[1]) for b in blocks)])
 
     def split(values: np.ndarray) -> list[np.ndarray]:
-        return [values[a:b] for a, b in zip(ends[:-1], ends[1:])]
+        return [values[a:b] for a, b in pairwise(ends)]
 
     points: dict[str, np.ndarray] = {}
     cells: dict[str, list[np.ndarray]] = {}
@@ -291,5 +292,9 @@ def write_mesh(
         padding = np.zeros((len(triangles), *array.shape[1:]), dtype=array.dtype)
         whole = np.concatenate([array, padding])
         cells[name] = split(whole.astype(np.int32) if array.dtype == bool else whole)
+    if suffix == ".msh":
+        # meshio cannot read its own Gmsh 2.2 files back unless every cell has both tags.
+        for tag in ("gmsh:physical", "gmsh:geometrical"):
+            cells[tag] = split(np.concatenate([np.full(m + h, 1), np.full(len(triangles), 2)]).astype(np.int32))
     data = meshio.Mesh(mesh.nodes / scale, blocks, point_data=points, cell_data=cells)
     return _write(file, data)

@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 
 from pliant._kernels import boxes
 
+Tree = tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]
 
-def box_tree(
-    corners: np.ndarray, padding: float = 0.0
-) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+
+def box_tree(corners: np.ndarray, padding: float = 0.0) -> Tree:
     """Tree over the boxes of cells given by their corners (m, k, 3), each box grown by `padding` [m]."""
     low, high = corners.min(axis=1) - padding, corners.max(axis=1) + padding
     return boxes.build(np.ascontiguousarray(low), np.ascontiguousarray(high))
@@ -33,29 +34,26 @@ class TetLocator:
     triangles: np.ndarray
     owners: np.ndarray
 
-    def __post_init__(self) -> None:
+    @cached_property
+    def _cells(self) -> Tree:
         extent = float(np.ptp(self.nodes, axis=0).max())
-        object.__setattr__(self, "_cells", box_tree(self.nodes[self.tets], 1e-12 * extent))
-        object.__setattr__(self, "_surface", box_tree(self.nodes[self.triangles]))
+        return box_tree(self.nodes[self.tets], 1e-12 * extent)
+
+    @cached_property
+    def _surface(self) -> Tree:
+        return box_tree(self.nodes[self.triangles])
 
     def __call__(self, points: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """(tet (p,), weights (p, 4), distance outside (p,) [m]) of points (p, 3); see `TetMesh.locate`."""
         points = np.ascontiguousarray(points)
-        index, weights = boxes.containing_tets(
-            *self._cells,
-            self.nodes,
-            self.tets,
-            points,
-            1e-12,  # type: ignore[attr-defined]
-        )
+        order, box, child, span = self._cells
+        index, weights = boxes.containing_tets(order, box, child, span, self.nodes, self.tets, points, 1e-12)
         distance = np.zeros(len(points))
         outside = np.flatnonzero(index < 0)
         if len(outside):
+            order, box, child, span = self._surface
             near, on_triangle, far = boxes.closest_triangles(
-                *self._surface,
-                self.nodes,
-                self.triangles,
-                points[outside],  # type: ignore[attr-defined]
+                order, box, child, span, self.nodes, self.triangles, points[outside]
             )
             owner = self.owners[near]
             index[outside], distance[outside] = owner, far

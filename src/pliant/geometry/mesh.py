@@ -30,7 +30,7 @@ class TetMesh:
         node_sets: name -> node indices.
         surfaces: name -> (k, 3) triangles, oriented outward from the body.
         cavities: name -> (k, 3) triangles of a closed surface, oriented so that
-            1/6 sum x_a . (x_b x x_c) is the positive volume of the cavity (normals from the cavity into the wall).
+            1/6 sum x_a . (x_b x x_c) is the positive volume of the cavity (normals point into the wall).
     """
 
     nodes: np.ndarray
@@ -135,8 +135,8 @@ class TetMesh:
             tolerance: refuse points farther outside than this [m]; by default any distance is accepted.
 
         Returns:
-            (tet (p,), weights (p, 4) in [0, 1] with sum 1, distance outside (p,) [m], 0 inside). Points outside
-            get the weights of the closest point of the mesh.
+            (tet (p,), weights (p, 4) in [0, 1] with sum 1, distance outside (p,) [m], 0 inside). Points
+            outside get the weights of the closest point of the mesh.
         """
         points = np.atleast_2d(np.asarray(points, dtype=float))
         points = _points("points", points)
@@ -155,7 +155,7 @@ class TetMesh:
         return np.flatnonzero(_picked(where, self.nodes, tolerance))
 
     def tets_where(self, where: Where, *, tolerance: float = 0.0) -> np.ndarray:
-        """Indices of the cells (tets, then hexahedra) whose centre is inside a shape or picked by a predicate."""
+        """Cells (tets, then hexahedra) whose centre is inside a shape or picked by a predicate."""
         centres = np.concatenate([self.nodes[self.tets].mean(axis=1), self.nodes[self.hexes].mean(axis=1)])
         return np.flatnonzero(_picked(where, centres, tolerance))
 
@@ -178,7 +178,7 @@ class TetMesh:
     # ---- new meshes -----------------------------------------------------------------------------
 
     def with_region(self, name: str, where: Where | Sequence[int] | np.ndarray) -> TetMesh:
-        """A copy with a region: tets whose centre lies in a shape, satisfies a predicate, or given indices."""
+        """A copy with a region: cells whose centre a shape or a predicate picks, or given indices."""
         ids = self.tets_where(where) if isinstance(where, Shape) or callable(where) else where
         return replace(self, regions={**self.regions, name: _some("region", name, ids)})
 
@@ -211,7 +211,7 @@ class TetMesh:
         return replace(self, cavities={**self.cavities, name: triangles})
 
     def merged(self, *others: TetMesh) -> TetMesh:
-        """All meshes side by side (nodes are not welded). Equal names are joined; equal cavities are refused."""
+        """All meshes side by side, not welded. Equal names are joined; equal cavities are refused."""
         meshes = (self, *others)
         node0 = np.cumsum([0, *(len(m.nodes) for m in meshes)])
         tet0 = np.cumsum([0, *(len(m.tets) for m in meshes)])

@@ -58,8 +58,8 @@ def mesh_shape(
         regions: name -> shape; the tets whose centre it holds form the region.
         optimise: raise the worst element qualities after stuffing.
         features: let surface vertices slide to sharp edges and corners.
-        check: compare parts and holes with a lattice of half the size, and refuse a size that loses a thin wall,
-            closes a gap or breaks a part off.
+        check: compare parts and holes with finer lattices, and refuse a size that loses a thin wall, closes a
+            gap or breaks a part off.
 
     Raises:
         MeshError: the size cannot resolve the shape; the message names one that can.
@@ -83,9 +83,8 @@ def mesh_shape(
 
     mesh, problem = _attempt(body, bounds, size, check)
     if mesh is None:
-        raise MeshError(
-            f"a size of {size:g} m cannot resolve this shape: {problem}. {_advice(body, bounds, size, check)}"
-        )
+        advice = _advice(body, bounds, size, check)
+        raise MeshError(f"a size of {size:g} m cannot resolve this shape: {problem}. {advice}")
     if optimise or features:
         nodes = improve(body, mesh.nodes, mesh.tets, size, features=features, rounds=5 if optimise else 0)
         mesh = replace(mesh, nodes=nodes)
@@ -125,7 +124,7 @@ def _attempt(body: Shape, bounds: np.ndarray, size: float, check: bool) -> tuple
             if found not in references:
                 problem = (
                     f"the mesh has {found[0]} parts and Euler characteristic {found[1]}, at half the size it "
-                    f"would have {references[0][0]} and {references[0][1]}: thin walls, gaps or holes are lost"
+                    f"has {references[0][0]} and {references[0][1]}: thin walls, gaps or holes are lost"
                 )
                 continue
         return TetMesh(nodes, tets), ""
@@ -218,9 +217,10 @@ def mesh_surface(
         raise MissingExtraError("pytetwild", "mesh") from None
     diagonal = float(np.linalg.norm(np.ptp(surface.vertices, axis=0)))
     nodes, tets = pytetwild.tetrahedralize(
-        surface.vertices,
-        surface.triangles.astype(np.uint32),
+        np.array(surface.vertices, order="C"),
+        np.array(surface.triangles, dtype=np.int32, order="C"),
         edge_length_fac=min(size / diagonal, 0.5),
+        num_threads=1,  # with more threads the mesh differs from run to run
         quiet=True,
     )[:2]
     nodes = np.asarray(nodes, dtype=float)

@@ -176,7 +176,7 @@ def Cylinder(start: Any, end: Any, radius: float) -> Cone:  # noqa: N802 - reads
 
 @dataclass(frozen=True, eq=False)
 class Torus(Shape):
-    """A ring: all points within `minor` [m] of the circle of radius `major` [m] about `centre`, normal `axis`."""
+    """A ring: all points within `minor` [m] of the circle of radius `major` [m] about `centre`, `axis`."""
 
     centre: Any
     axis: Any
@@ -218,7 +218,7 @@ class Ellipsoid(Shape):
         _put(self, centre=vector("centre", self.centre), radii=radii)
 
     def evaluate(self, points: np.ndarray) -> Value:
-        """Closest point x_i = r_i^2 p_i / (t + r_i^2), with t the largest root of sum (r_i p_i / (t + r_i^2))^2 = 1."""
+        """Closest point r_i^2 p_i / (t + r_i^2), t the largest root of sum (r_i p_i / (t + r_i^2))^2 = 1."""
         arm = points - self.centre
         scale = float(self.radii.max())
         p, r = np.abs(arm) / scale, self.radii / scale
@@ -248,9 +248,10 @@ class Ellipsoid(Shape):
 
 @dataclass(frozen=True, eq=False)
 class Gyroid(Shape):
-    """An unbounded gyroid sheet of `thickness` [m] with cubic cells of edge `cell` [m]; intersect it with a body.
+    """An unbounded gyroid sheet of `thickness` [m] with cubic cells of edge `cell` [m].
 
-    The distance is f / |grad f| to first order, f = sin x cos y + sin y cos z + sin z cos x: exact on the mid-surface.
+    Intersect it with a body. The distance is f / |grad f| to first order, f = sin x cos y + sin y cos z
+    + sin z cos x: exact on the mid-surface.
     """
 
     cell: float
@@ -331,7 +332,8 @@ class Bellow(Shape):
 class Helix(Shape):
     """A round tube of radius `tube` [m] along a helix about z that starts at (radius, 0, 0).
 
-    The centre line is (radius cos t, radius sin t, pitch t / 2 pi), t from 0 to 2 pi turns; a negative pitch climbs down.
+    The centre line is (radius cos t, radius sin t, pitch t / 2 pi), t from 0 to 2 pi turns; a negative pitch
+    climbs down.
     """
 
     radius: float
@@ -355,7 +357,7 @@ class Helix(Shape):
         return t, cKDTree(self._line(t))
 
     def evaluate(self, points: np.ndarray) -> Value:
-        """Distance to the centre line minus the tube radius; the foot by Newton steps from the nearest sample."""
+        """Distance to the centre line minus the tube radius; Newton steps from the nearest sample."""
         samples, tree = self._samples
         start = samples[tree.query(points)[1]]
         gap, rise = samples[1] - samples[0], self.pitch / (2.0 * np.pi)
@@ -366,7 +368,7 @@ class Helix(Shape):
             arm = np.stack([c, s, rise * t], axis=1) - points
             first = -s * arm[:, 0] + c * arm[:, 1] + rise * arm[:, 2]
             second = self.radius**2 + rise**2 - c * arm[:, 0] - s * arm[:, 1]
-            # Far from the curve the second derivative may not be positive: fall back to a plain descent length.
+            # Far from the curve the second derivative may not be positive: fall back to plain descent.
             curvature = np.where(second > 0.1 * (self.radius**2 + rise**2), second, self.radius**2 + rise**2)
             t = np.clip(t - first / curvature, low, high)
         length, g = _direction(points - self._line(t))

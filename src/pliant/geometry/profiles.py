@@ -38,7 +38,7 @@ class Profile:
         return Extrusion(self, height)
 
     def revolve(self) -> Shape:
-        """The body swept by turning the profile about z; profile x becomes the radius, profile y becomes z."""
+        """The body swept by turning the profile about z; its x becomes the radius, its y becomes z."""
         return Revolution(self)
 
     def __or__(self, other: Profile) -> Profile:

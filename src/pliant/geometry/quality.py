@@ -31,11 +31,11 @@ def dihedral_angles(nodes: np.ndarray, tets: np.ndarray) -> np.ndarray:
     x = nodes[tets]
     angles = np.empty((len(tets), 6))
     for e, (i, j) in enumerate(topology.TET_EDGES):
-        k, l = (n for n in range(4) if n not in (i, j))
+        k, m = (n for n in range(4) if n not in (i, j))
         axis = x[:, j] - x[:, i]
-        m, n = np.cross(axis, x[:, k] - x[:, i]), np.cross(axis, x[:, l] - x[:, i])
-        sine = np.linalg.norm(np.cross(m, n), axis=1)
-        angles[:, e] = np.degrees(np.arctan2(sine, np.einsum("ki,ki->k", m, n)))
+        u, v = np.cross(axis, x[:, k] - x[:, i]), np.cross(axis, x[:, m] - x[:, i])
+        sine = np.linalg.norm(np.cross(u, v), axis=1)
+        angles[:, e] = np.degrees(np.arctan2(sine, np.einsum("ki,ki->k", u, v)))
     return angles
 
 
@@ -137,7 +137,8 @@ class MeshQuality:
     def __str__(self) -> str:
         lines = [
             f"{self.cells} cells, {self.volume:.6g} m^3, dihedral angles {self.smallest_angle:.1f} to "
-            f"{self.largest_angle:.1f} degrees, quality {self.smallest_quality:.3f} (min) {self.mean_quality:.3f} (mean)"
+            f"{self.largest_angle:.1f} degrees, quality {self.smallest_quality:.3f} (min) "
+            f"{self.mean_quality:.3f} (mean)"
         ]
         return "\n".join([*lines, *(f"  - {p}" for p in self.problems)])
 

@@ -1,12 +1,13 @@
 """Signed-distance shapes: negative inside, positive outside, and how to combine them.
 
-`Shape.evaluate` returns the value and its exact gradient; everything else follows. Shapes are frozen and compose:
+`Shape.evaluate` returns the value and its exact gradient; everything else follows. Shapes are frozen
+and compose:
 
     body = (Box((0, 0, 0), (0.1, 0.02, 0.02)) - Sphere((0.05, 0, 0), 0.006)).rotate((0, 0, 1), 0.3)
 
 Primitives, translations, rotations, mirror images, uniform scalings, extrusions and revolutions are exact
-distances. Booleans keep sign and zero set but are only a bound on the distance near concave edges; `smooth_*`,
-`twist` and `Gyroid` are exact on the surface only.
+distances. Booleans keep sign and zero set but are only a bound on the distance near concave edges;
+`smooth_*`, `twist` and `Gyroid` are exact on the surface only.
 """
 
 from __future__ import annotations
@@ -92,8 +93,8 @@ class Shape:
     def project(self, points: Any, *, iterations: int = 50, tolerance: float = 1e-12) -> np.ndarray:
         """Points (n, 3) moved to the surface along the gradient.
 
-        One step for an exact distance; Newton steps otherwise, until |distance| <= tolerance times the size of
-        the body or `iterations` are used up.
+        One step for an exact distance; Newton steps otherwise, until |distance| <= tolerance times the size
+        of the body or `iterations` are used up.
         """
         x = _checked(points).copy()
         extent = self.bounds[1] - self.bounds[0]
@@ -123,7 +124,7 @@ class Shape:
         return Intersection((self, Complement(_shape(other))))
 
     def smooth_union(self, other: Shape, k: float) -> Shape:
-        """Union blended over the distance k [m] (cubic): min(a, b) - h^3 / (6 k^2), h = max(k - |a - b|, 0)."""
+        """Union blended over k [m] (cubic): min(a, b) - h^3 / (6 k^2), h = max(k - |a - b|, 0)."""
         return SmoothUnion(self, _shape(other), k)
 
     def smooth_intersection(self, other: Shape, k: float) -> Shape:

@@ -1,4 +1,4 @@
-"""Better tets after stuffing: surface vertices slide to sharp features, all vertices move to raise the worst quality."""
+"""Better tets after stuffing: vertices slide to sharp features, then move to raise the worst quality."""
 
 from __future__ import annotations
 

@@ -35,7 +35,7 @@ def _radii(inner: float, outer: float) -> tuple[float, float]:
 
 
 def _prism_tets(lower: np.ndarray, upper: np.ndarray) -> np.ndarray:
-    """Split prisms lower[i] - upper[i] (k, 3); diagonals start at the lower of two node numbers, so they conform."""
+    """Split prisms lower[i] - upper[i] (k, 3); diagonals start at the lower node number, so they conform."""
     nxt = np.roll(lower, -1, axis=1)
     return topology.split_prisms(lower, upper, lower < nxt)
 
@@ -134,8 +134,7 @@ def cylinder_shell_mesh(
         n_radial: cells through the wall.
         n_around: cells around.
         n_length: cells along the axis.
-        angle: opening of the sector [rad]; 2 pi closes the ring. A quarter has the symmetry planes "first" and
-            "last" as node sets.
+        angle: opening of the sector [rad]; 2 pi closes the ring.
         axis: "x", "y" or "z".
 
     Surfaces "inner" and "outer"; node sets "start", "end", and for a sector "first" (angle 0) and "last".
@@ -234,7 +233,8 @@ def sphere_shell_mesh(
     """
     inner, outer = _radii(inner, outer)
     nr, n = count("n_radial", n_radial), count("n", n)
-    corners, faces = [], []
+    corners: list[np.ndarray] = []
+    faces: list[np.ndarray] = []
     for sign in [(1, 1, 1)] if octant else [(a, b, c) for a in (1, -1) for b in (1, -1) for c in (1, -1)]:
         s = np.array(sign)
         for i in range(n):

@@ -11,7 +11,7 @@ import numpy as np
 from pliant._kernels import boxes
 from pliant.errors import ArgumentError, MeshError
 from pliant.geometry import topology
-from pliant.geometry.locate import box_tree
+from pliant.geometry.locate import Tree, box_tree
 from pliant.geometry.shapes import Shape, Value
 
 
@@ -64,7 +64,7 @@ class SurfaceShape(Shape):
         if len(triangles) == 0 or len(loose):
             a = vertices[loose[0, 0]].round(6).tolist() if len(loose) else None
             raise MeshError(
-                f"the surface is not watertight: {len(loose)} edges do not have exactly one neighbour of the same "
+                f"the surface is not watertight: {len(loose)} edges lack exactly one neighbour of the same "
                 f"orientation (first near {a})"
             )
         volume = topology.enclosed_volume(vertices, triangles)
@@ -77,7 +77,7 @@ class SurfaceShape(Shape):
             object.__setattr__(self, name, array)
 
     @cached_property
-    def _tree(self) -> tuple[np.ndarray, ...]:
+    def _tree(self) -> Tree:
         return box_tree(self.vertices[self.triangles])
 
     @cached_property
@@ -100,7 +100,10 @@ class SurfaceShape(Shape):
     def evaluate(self, points: np.ndarray) -> Value:
         """Distance to the closest triangle; inside where the pseudo-normal points away."""
         points = np.ascontiguousarray(points, dtype=float)
-        index, weights, length = boxes.closest_triangles(*self._tree, self.vertices, self.triangles, points)
+        order, box, child, span = self._tree
+        index, weights, length = boxes.closest_triangles(
+            order, box, child, span, self.vertices, self.triangles, points
+        )
         face, vertex, edge = self._normals
         normal = face[index].copy()
         tiny = weights <= 1e-12
