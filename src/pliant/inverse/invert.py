@@ -131,6 +131,7 @@ def invert(
     allowed = (actuator_limits(model.robot) if own_limits else []) + list(limits)
     mechanics: Any = Implicit(model, state, float(dt)) if dynamic else Static(model)
     work = _start(model, state, fixed_effort)
+    setting.begin(work.q, work.contacts)
     options = _Options(
         wanted, allowed, state, dt, fixed_effort, fixed_displacement, search, sticking, redundancy == "least effort"
     )

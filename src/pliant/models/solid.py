@@ -54,6 +54,9 @@ class SolidModel:
         self.layout = Layout(robot, element)
         self._consistent = mass == "consistent"
         self._bind()
+        self._embeddings = {
+            p.name: (self.layout.embed_point(p), matrix_from_quaternion(p.rotation)) for p in robot.points
+        }
         self._tabulate_materials()
         self.sparsity = Sparsity(self.layout, [*self._couplings, *self._springs], self._element_cells())
 
@@ -318,10 +321,6 @@ class SolidModel:
         return out
 
     # ---- contract: points --------------------------------------------------------------------------------
-    @cached_property
-    def _embeddings(self) -> dict[str, Any]:
-        return {p.name: (self.layout.embed_point(p), matrix_from_quaternion(p.rotation)) for p in self.robot.points}
-
     def locate(self, q: Any, points: str | Sequence[str], *, jacobian: bool = False) -> Placement:
         """Positions, orientations and (on request) Jacobians of named points; q may be a State."""
         from pliant.models.placing import place

@@ -118,6 +118,7 @@ class Stepper:
         state = self.start(state, u)
         command = command_vector(model.robot, u, state.u)
         q0, v0, a0 = state.q, state.v, state.memory["a"]
+        problem.begin(q0, state.contacts)
         effort = state.effort.copy()
         effort[~problem.driven] = command[~problem.driven]
         contacts = state.contacts

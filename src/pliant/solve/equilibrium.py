@@ -77,6 +77,7 @@ def equilibrium(
         raise ArgumentError("start", f"its q has shape {q0.shape} or is not finite", f"a state with q ({model.nq},)")
     effort0 = np.zeros(model.nu) if start is None else np.array(start.effort, dtype=float)
     origin = _Iterate(q0, effort0, None if start is None else start.contacts)
+    problem.begin(q0, origin.contacts)
     notes: list[str] = []
     found = _newton(problem, origin, target, None, max_iterations=min(40, max_iterations))
     status = found.status

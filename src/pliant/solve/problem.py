@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from pliant.contact.contacts import Contacts
+from pliant.contact.contacts import Contacts, ContactState
 from pliant.solve.commands import driven_by_displacement, length_scale, slackable
 from pliant.solve.newton import Rows, dense_rows
 
@@ -39,7 +39,9 @@ class Problem:
         self.slackable = slackable(model.robot)[self.driven]
         self.obstacles = tuple(obstacles)
         self.alarm = 0.05 * self.length if alarm is None else float(alarm)
-        self.detector = None
+        self.detector: Any = None
+        self._origin: Array | None = None
+        self._sticking: Contacts | None = None
         if self.obstacles:
             from pliant.contact.detection import Detector
 
@@ -52,9 +54,27 @@ class Problem:
         other.slackable = np.zeros(0, dtype=bool)
         return other
 
+    def begin(self, q: Array, contacts: Contacts | None) -> None:
+        """Fix the configuration from which slip is measured until the next call (the start of a step).
+
+        Contacts that stick there keep the anchor that they have; all others are anchored where they are now.
+        """
+        if self.detector is None or not any(float(getattr(o, "friction", 0.0)) > 0 for o in self.obstacles):
+            return
+        self._origin = self.model.skin_positions(q)
+        self._sticking = None
+        if contacts is not None and len(contacts):
+            self._sticking = contacts.selected(contacts.states == ContactState.STICK)
+
     def detect(self, q: Array, previous: Contacts | None) -> Contacts | None:
         """Contacts at a configuration, with the forces of the previous ones where they persist."""
-        return None if self.detector is None else self.detector.detect(q, previous)
+        if self.detector is None:
+            return None
+        found = self.detector.detect(q, previous)
+        if self._origin is None or not len(found):
+            return found
+        anchored = found.reanchored(self._origin).matched(self._sticking)
+        return anchored.with_forces(found.forces, found.tangential, found.states)
 
     def rows(self, q: Array, effort: Array, u: Array, contacts: Contacts | None) -> Rows:
         """Actuator and contact rows at a configuration."""
