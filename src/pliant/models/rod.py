@@ -1,0 +1,361 @@
+"""RodModel: geometrically exact Cosserat rods in strain coordinates, satisfying the Model contract.
+
+    xi(s) = rest(s) + Phi(s) q,   g' = g hat(xi),   M(q) a + c(q, v) + D v = f(q, effort)
+
+Every force, tangent and Jacobian is the exact derivative of one discrete energy (see _kernels/rod.py), evaluated by
+compiled sweeps. Coordinates are strains: the configuration space is flat and the rest configuration is zero.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from pliant import lie
+from pliant._kernels import rod as _rod
+from pliant._kernels import rod_dynamics as _dyn
+from pliant._kernels import rod_mass as _mass
+from pliant._kernels import rod_points as _pts
+from pliant._kernels import rod_tangent as _tan
+from pliant.bodies import RodBody
+from pliant.errors import ArgumentError, UnknownNameError
+from pliant.models.basis import Basis, legendre
+from pliant.models.rod_drives import ChamberPath, RodDrives
+from pliant.models.rod_tables import Station, build
+from pliant.robot import Robot
+from pliant.state import Placement, Skin
+
+Array = np.ndarray
+
+
+class RodModel:
+    """Rods of a robot in strain coordinates.
+
+    Args:
+        robot: a robot whose bodies are all `RodBody`.
+        basis: strain basis of all rods, or one per rod by name; Legendre of order 3 if None.
+        chambers: channel of each `Chamber` of the robot.
+        skin_points: capsules' ends per rod along the curve, for contact and drawing.
+    """
+
+    def __init__(
+        self,
+        robot: Robot,
+        *,
+        basis: Basis | Mapping[str, Basis] | None = None,
+        chambers: Mapping[str, ChamberPath] | None = None,
+        skin_points: int = 25,
+    ) -> None:
+        rods = [b for b in robot.bodies if isinstance(b, RodBody)]
+        if len(rods) != len(robot.bodies):
+            other = [b.name for b in robot.bodies if not isinstance(b, RodBody)]
+            raise ArgumentError("robot", f"bodies {other} are not rods", "a robot of RodBody only")
+        if skin_points < 2:
+            raise ArgumentError("skin_points", f"{skin_points}", "an integer >= 2")
+        self.robot = robot
+        self.bases = _bases(rods, basis)
+        self.layout = build(rods, self.bases)
+        t = self.tables = self.layout.tables
+        n = len(t.comp)
+        self._n = n
+        self._work, self._tangent_work = _rod.make_work(t), _tan.make_tangent_work(t)
+        self._still = np.zeros(6)
+        self._lift = np.array([0.0, 0.0, 0.0, *(-np.array(robot.gravity))])
+        self._zero = np.zeros(n)
+        self._twists = np.zeros((n, 6))
+        self._K, self._D = _blocks(t, t.K), _blocks(t, t.D)
+        self._rayleigh = _uniform_rayleigh(rods)
+        self._rest = np.zeros(n)
+        self._rest.setflags(write=False)
+        self.drives = RodDrives(self.layout, robot.actuators, dict(chambers or {}))
+        _rod.kinematics(t, self._work, self._rest)
+        self.drives.calibrate(self._work, self._rest)
+        self._stations, self._frames = self._named_points(rods)
+        self._points: dict[tuple[str, ...], Any] = {}
+        self._skin, self._skin_points = self._make_skin(rods, skin_points)
+
+    # ---- sizes ---------------------------------------------------------------------------------
+    @property
+    def nq(self) -> int:
+        """Length of a configuration vector."""
+        return self._n
+
+    @property
+    def nv(self) -> int:
+        """Degrees of freedom."""
+        return self._n
+
+    @property
+    def nu(self) -> int:
+        """Number of actuators."""
+        return len(self.robot.actuators)
+
+    @property
+    def rest(self) -> Array:
+        """The unloaded configuration: zero (nq,)."""
+        return self._rest
+
+    @property
+    def point_names(self) -> tuple[str, ...]:
+        """Names that `locate` knows: the robot's points, and the tip of every rod."""
+        return tuple(self._stations)
+
+    # ---- statics ---------------------------------------------------------------------------------
+    def energy(self, q: Array, effort: Array) -> float:
+        """Potential energy [J]: elastic, gravity, and -effort * displacement."""
+        q = self._check(q)
+        _rod.kinematics(self.tables, self._work, q)
+        _dyn.node_inertias(self.tables, self._work)
+        weight = float(self._lift[3:] @ self._work.W[:, 1:4].sum(axis=0))
+        work = float(effort @ self.drives.evaluate(self._work, q)[0]) if self.nu else 0.0
+        return 0.5 * float(q @ self._K @ q) + weight - work
+
+    def force(self, q: Array, effort: Array) -> Array:
+        """-d energy / d q (nv,)."""
+        q = self._check(q)
+        tau = np.empty(self._n)
+        _dyn.inverse_dynamics(self.tables, self._work, q, self._zero, self._zero, self._still, self._lift, tau)
+        f = -tau - self._K @ q
+        return f + effort @ self.drives.evaluate(self._work, q)[1] if self.nu else f
+
+    def stiffness(self, q: Array, effort: Array) -> Array:
+        """-d force / d q: elastic, gravity's and the actuators' geometric part, exact (nv, nv)."""
+        return self.linearise(q, effort)[1]
+
+    def linearise(self, q: Array, effort: Array) -> tuple[Array, Array]:
+        """force (nv,) and stiffness (nv, nv) in one sweep."""
+        q = self._check(q)
+        n = self._n
+        tau, H = np.empty(n), np.empty((n, n))
+        _tan.inverse_dynamics_derivatives(
+            self.tables, self._work, self._tangent_work, q, self._zero, self._zero, self._still, self._lift,
+            tau, H, H, False,
+        )  # fmt: skip
+        f = -tau - self._K @ q
+        if self.nu:
+            f += effort @ self.drives.evaluate(self._work, q)[1]
+            if np.any(effort):
+                G = np.zeros((n, n))
+                self.drives.add_hessian(self._work, q, np.asarray(effort, float), G)
+                H -= G
+        H += self._K
+        return f, 0.5 * (H + H.T)  # symmetric up to rounding: make it so exactly
+
+    def actuation(self, q: Array, effort: Array) -> Array:
+        """d force / d effort (nv, nu)."""
+        return self.displacement_rows(q).T
+
+    def displacement(self, q: Array) -> Array:
+        """Actuator coordinates [m, m^3] (nu,)."""
+        return self._driven(q)[0]
+
+    def displacement_rows(self, q: Array) -> Array:
+        """d displacement / d q (nu, nv)."""
+        return self._driven(q)[1]
+
+    def retract(self, q: Array, dq: Array) -> Array:
+        """q + dq: strains are a flat space."""
+        return np.asarray(q, float) + dq
+
+    # ---- where things are --------------------------------------------------------------------------
+    def locate(self, q: Any, points: str | Sequence[str], *, jacobian: bool = False) -> Placement:
+        """Positions, orientations and Jacobians of named points; q may be a State.
+
+        Besides the robot's points, "<rod>.tip" is the tip of every rod (and "tip" of a single one).
+        """
+        q = self._check(getattr(q, "q", q))
+        names = (points,) if isinstance(points, str) else tuple(points)
+        table = self._point_tables(names)
+        t, w, n = self.tables, self._work, len(names)
+        x = np.empty((n, 3))
+        _rod.kinematics(t, w, q) if jacobian else _rod.poses(t, w, q)
+        _pts.place_points(t, w, table, q, x)
+        rotation = np.einsum("nij,njk->nik", table.R, np.array([self._frames[k] for k in names]).reshape(n, 3, 3))
+        jac = None
+        if jacobian:
+            jac = np.empty((n, 6, self._n))
+            _pts.point_columns(t, table, q)
+            _pts.point_jacobians(t, w, table, x, self._twists, jac)
+        if isinstance(points, str):
+            return Placement(names, x[0], rotation[0], None if jac is None else jac[0])
+        return Placement(names, x, rotation, jac)
+
+    def centre_of_mass(self, q: Array) -> tuple[Array, Array]:
+        """Centre of mass [m] (3,) and its derivative (3, nv)."""
+        q = self._check(q)
+        t, w = self.tables, self._work
+        _rod.kinematics(t, w, q)
+        _dyn.node_inertias(t, w)
+        first = w.W[:, 1:4]
+        total = float(w.W[:, 0].sum())
+        rows, tau = np.empty((3, self._n)), np.empty(self._n)
+        for c in range(3):
+            axis = np.eye(3)[c]
+            w.F[:, :3] = np.cross(first, axis)
+            w.F[:, 3:] = w.W[:, :1] * axis
+            _dyn.project(t, w, tau)
+            rows[c] = tau / total
+        return first.sum(axis=0) / total, rows
+
+    # ---- the surface ---------------------------------------------------------------------------------
+    @property
+    def skin(self) -> Skin:
+        """Capsules along the rods."""
+        return self._skin
+
+    def skin_positions(self, q: Array) -> Array:
+        """World positions of the skin's vertices [m] (n, 3)."""
+        q = self._check(q)
+        x = np.empty((self._skin.size, 3))
+        _rod.poses(self.tables, self._work, q)
+        _pts.place_points(self.tables, self._work, self._skin_points, q, x)
+        return x
+
+    def skin_rows(self, q: Array, vertices: Array, weights: Array, directions: Array) -> Array:
+        """d/dq of sum_k weights[i,k] directions[i] . x[vertices[i,k]], dense (m, nv)."""
+        q = self._check(q)
+        t, w, table = self.tables, self._work, self._skin_points
+        x, jac = np.empty((self._skin.size, 3)), np.empty((self._skin.size, 6, self._n))
+        _rod.kinematics(t, w, q)
+        _pts.place_points(t, w, table, q, x)
+        _pts.point_columns(t, table, q)
+        _pts.point_jacobians(t, w, table, x, self._twists, jac)
+        return np.einsum("ik,ic,ikcn->in", weights, directions, jac[np.asarray(vertices), 3:], optimize=True)
+
+    # ---- dynamics ------------------------------------------------------------------------------------
+    def inertia(self, q: Array) -> Array:
+        """Mass matrix (nv, nv)."""
+        M = np.empty((self._n, self._n))
+        _mass.inertia_matrix(self.tables, self._work, self._check(q), M)
+        return M
+
+    def bias(self, q: Array, v: Array) -> Array:
+        """Coriolis and centrifugal generalised force C(q, v) v (nv,)."""
+        tau = np.empty(self._n)
+        _dyn.inverse_dynamics(
+            self.tables, self._work, self._check(q), self._check(v, "v"), self._zero, self._still, self._still, tau
+        )
+        return tau
+
+    def coriolis(self, q: Array, v: Array) -> Array:
+        """C(q, v) by Christoffel symbols: bias = C v, and Mdot - 2 C is skew (nv, nv)."""
+        # The bias is quadratic in v with symmetric coefficients, so half its derivative is Christoffel's C.
+        return 0.5 * self._derivatives(q, v, self._zero, self._still)[2]
+
+    def damping(self, q: Array, effort: Array) -> Array:
+        """Viscous matrix: Kelvin-Voigt, and the mass-proportional part of the material (nv, nv)."""
+        return self._D + self._rayleigh * self.inertia(q) if self._rayleigh else self._D.copy()
+
+    def kinetic_energy(self, q: Array, v: Array) -> float:
+        """Kinetic energy [J]."""
+        return 0.5 * float(v @ self.inertia(q) @ v)
+
+    def acceleration(self, q: Array, v: Array, effort: Array) -> Array:
+        """Forward dynamics: the acceleration under given efforts, linear cost in the number of segments (nv,)."""
+        q, v = self._check(q), self._check(v, "v")
+        out = np.empty(self._n)
+        tau = self._zero
+        if self.nu and np.any(effort):
+            if self.drives.pointed:
+                _rod.kinematics(self.tables, self._work, q)
+            tau = effort @ self.drives.evaluate(self._work, q)[1]
+        _mass.forward_dynamics(
+            self.tables, self._work, q, v, tau, self._still, self._lift, self._zero, out
+        )
+        return out - self._rayleigh * v if self._rayleigh else out
+
+    def inverse_dynamics(self, q: Array, v: Array, a: Array) -> tuple[Array, Array, Array]:
+        """M a + bias + gravity + K q + D v (nv,), and its derivatives in q and v (nv, nv); in a it is `inertia`."""
+        tau, Hq, Hv = self._derivatives(q, v, self._check(a, "a"), self._lift)
+        q, v = self._check(q), self._check(v, "v")
+        return tau + self._K @ q + self._D @ v, Hq + self._K, Hv + self._D
+
+    # ---- inside ------------------------------------------------------------------------------------
+    def _derivatives(self, q: Array, v: Array, a: Array, lift: Array) -> tuple[Array, Array, Array]:
+        n = self._n
+        tau, Hq, Hv = np.empty(n), np.empty((n, n)), np.empty((n, n))
+        _tan.inverse_dynamics_derivatives(
+            self.tables, self._work, self._tangent_work, self._check(q), self._check(v, "v"), a, self._still, lift,
+            tau, Hq, Hv, True,
+        )  # fmt: skip
+        return tau, Hq, Hv
+
+    def _check(self, q: Array, name: str = "q") -> Array:
+        q = np.ascontiguousarray(q, dtype=np.float64)
+        if q.shape != (self._n,):
+            raise ArgumentError(name, f"shape {q.shape}", f"({self._n},)")
+        return q
+
+    def _driven(self, q: Array) -> tuple[Array, Array]:
+        q = self._check(q)
+        if self.drives.pointed:
+            _rod.kinematics(self.tables, self._work, q)
+        return self.drives.evaluate(self._work, q)
+
+    def _named_points(self, rods: Sequence[RodBody]) -> tuple[dict[str, Station], dict[str, Array]]:
+        stations: dict[str, Station] = {}
+        frames: dict[str, Array] = {}
+        for point in self.robot.points:
+            station = self.layout.nearest(point.position, point.body)
+            rest = self.layout.rest_frame(station.body, station.s)[:3, :3]
+            stations[point.name] = station
+            frames[point.name] = rest.T @ lie.matrix_from_quaternion(point.rotation)
+        for i, rod in enumerate(rods):
+            for name in (f"{rod.name}.tip", *(("tip",) if len(rods) == 1 else ())):
+                if name not in stations:
+                    stations[name], frames[name] = Station(i, rod.length), np.eye(3)
+        return stations, frames
+
+    def _point_tables(self, names: tuple[str, ...]) -> Any:
+        if names not in self._points:
+            for name in names:
+                if name not in self._stations:
+                    raise UnknownNameError("point", name, self._stations)
+            self._points[names] = self.layout.points([self._stations[k] for k in names])
+        return self._points[names]
+
+    def _make_skin(self, rods: Sequence[RodBody], count: int) -> tuple[Skin, Any]:
+        stations, radius, body, segments = [], [], [], []
+        for i, rod in enumerate(rods):
+            s = np.linspace(0.0, rod.length, count)
+            first = len(stations)
+            stations += [Station(i, float(v)) for v in s]
+            radius.append(rod.radii(s)[0])
+            body += [i] * count
+            segments += [(first + k, first + k + 1) for k in range(count - 1)]
+        skin = Skin(
+            np.zeros((0, 3), np.int64), np.array(segments, np.int64), np.concatenate(radius), np.array(body, np.int64)
+        )
+        return skin, self.layout.points(stations)
+
+
+def _bases(rods: Sequence[RodBody], basis: Basis | Mapping[str, Basis] | None) -> list[Basis]:
+    if basis is None:
+        basis = legendre(3)
+    if isinstance(basis, Basis):
+        return [basis] * len(rods)
+    names = [rod.name for rod in rods]
+    for name in names:
+        if name not in basis:
+            raise ArgumentError("basis", f"none for rod {name!r}", f"one basis for each of {names}")
+    for name in basis:
+        if name not in names:
+            raise UnknownNameError("rod", name, names)
+    return [basis[name] for name in names]
+
+
+def _blocks(t: _rod.RodTables, rows: Array) -> Array:
+    """Dense matrix of the block rows."""
+    out = np.zeros((len(t.comp), len(t.comp)))
+    for d0, nb in zip(t.dof0, t.nb):
+        out[d0 : d0 + nb, d0 : d0 + nb] = rows[d0 : d0 + nb, :nb]
+    return out
+
+
+def _uniform_rayleigh(rods: Sequence[RodBody]) -> float:
+    values = {float(rod.material.rayleigh_mass) for rod in rods}
+    if len(values) > 1:
+        raise ArgumentError("rayleigh_mass", f"differs between rods: {sorted(values)}", "one value for all rods")
+    return values.pop()

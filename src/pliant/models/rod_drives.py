@@ -1,0 +1,170 @@
+"""How actuators act on rods: tendons, pressure channels, point forces.
+
+Every actuator is a coordinate d(q) with exact first and second derivatives. Between via points on the body a tendon
+runs in a channel of the material (straight in material coordinates); towards points fixed in the world it runs
+straight through the air.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from pliant._kernels.rod import RodWork
+from pliant._kernels.rod_points import load_tangent, place_points, point_columns, point_jacobians
+from pliant._kernels.rod_threads import thread_hessian, thread_values
+from pliant.actuators import Actuator, Cable, Chamber, PointForce
+from pliant.actuators.actuator import check_points
+from pliant.errors import ArgumentError
+from pliant.models.rod_tables import RodLayout, Station
+
+Array = np.ndarray
+NO_MOMENT = np.zeros(3)
+
+
+@dataclass(frozen=True)
+class ChamberPath:
+    """The channel of a pressure chamber along a rod.
+
+    Attributes:
+        points: centreline of the channel in the rest pose, in world axes [m] (n, 3).
+        area: cross-section of the channel [m^2].
+    """
+
+    points: tuple[tuple[float, float, float], ...]
+    area: float
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "points", check_points("points", self.points))
+        if len(self.points) < 2:
+            raise ArgumentError("points", "a channel needs a length", "at least two points")
+        if not (np.isfinite(self.area) and self.area > 0):
+            raise ArgumentError("area", f"{self.area}", "a positive number [m^2]")
+
+
+class RodDrives:
+    """The actuators of a robot of rods, as coordinates with derivatives."""
+
+    def __init__(
+        self, layout: RodLayout, actuators: Sequence[Actuator], chambers: Mapping[str, ChamberPath]
+    ) -> None:
+        self.layout, self.n = layout, len(actuators)
+        paths: list[tuple[Sequence[Station], float]] = []
+        stations: list[Station] = []
+        self._links: list[tuple[int, int, Array]] = []  # actuator, point, anchor in the world
+        self._pushes: list[tuple[int, int, Array]] = []  # actuator, point, direction
+        self._thread_of: list[int] = []
+        for a, actuator in enumerate(actuators):
+            if isinstance(actuator, Cable):
+                for run in self._cable(actuator, a, stations):
+                    paths.append((run, -1.0))
+                    self._thread_of.append(a)
+            elif isinstance(actuator, Chamber):
+                if actuator.name not in chambers:
+                    raise ArgumentError("chambers", f"no channel for {actuator.name!r}", "one ChamberPath per Chamber")
+                if actuator.fluid_density:
+                    raise ArgumentError(f"{actuator.name}.fluid_density", "not modelled on rods", "0")
+                path = chambers[actuator.name]
+                run = [layout.nearest(x, actuator.body) for x in path.points]
+                paths.append((run, path.area))
+                self._thread_of.append(a)
+            elif isinstance(actuator, PointForce):
+                self._pushes.append((a, len(stations), np.array(actuator.direction)))
+                stations.append(layout.nearest(actuator.point, actuator.body))
+            else:
+                raise ArgumentError(
+                    "actuators", f"{actuator.name!r} ({actuator.kind}) does not act on rods", "Cable, Chamber, PointForce"
+                )
+        self.threads = layout.threads(paths)
+        self.points = layout.points(stations)
+        n = len(layout.tables.comp)
+        self._x = np.zeros((len(stations), 3))
+        self._jac = np.zeros((len(stations), 6, n))
+        self._twists = np.zeros((n, 6))
+        self._value = np.zeros(len(paths))
+        self._grad = np.zeros((len(paths), n))
+        self.zero = np.zeros(self.n)  # rest values, set by `calibrate`
+
+    @property
+    def pointed(self) -> bool:
+        """True if some actuator needs the kinematics (not only the strains)."""
+        return len(self.points.seg) > 0
+
+    def _cable(self, cable: Cable, a: int, stations: list[Station]) -> list[list[Station]]:
+        for field in ("friction", "tube_stiffness"):
+            if getattr(cable, field):
+                raise ArgumentError(f"{cable.name}.{field}", "not modelled on rods", "0")
+        path: list[tuple[bool, Array]] = [(i in cable.world, np.array(x)) for i, x in enumerate(cable.points)]
+        if cable.pull_point is not None:
+            path.insert(0, (True, np.array(cable.pull_point)))
+        runs: list[list[Station]] = []
+        before: tuple[bool, Array | Station] | None = None
+        for fixed, x in path:
+            here: Array | Station = x if fixed else self.layout.nearest(tuple(x), cable.body)
+            if before is not None and fixed != before[0]:
+                anchor = here if fixed else before[1]
+                station = before[1] if fixed else here
+                assert isinstance(anchor, np.ndarray)
+                assert isinstance(station, Station)
+                self._links.append((a, len(stations), anchor))
+                stations.append(station)
+            if not fixed:
+                assert isinstance(here, Station)
+                if before is None or before[0]:
+                    runs.append([])
+                runs[-1].append(here)
+            before = (fixed, here)
+        return [run for run in runs if len(run) > 1]
+
+    def calibrate(self, work: RodWork, q: Array) -> None:
+        """Takes the values at the rest configuration as zero; needs the kinematics at q."""
+        self.zero = np.zeros(self.n)
+        self.zero = self.evaluate(work, q)[0]
+
+    def evaluate(self, work: RodWork, q: Array) -> tuple[Array, Array]:
+        """Displacements (nu,) and their rows (nu, n); needs the kinematics at q if `pointed`."""
+        t = self.layout.tables
+        value, rows = -self.zero, np.zeros((self.n, len(t.comp)))
+        if len(self._value):
+            thread_values(t, self.threads, q, self._value, self._grad)
+            for i, a in enumerate(self._thread_of):
+                value[a] += self._value[i]
+                rows[a] += self._grad[i]
+        if self.pointed:
+            place_points(t, work, self.points, q, self._x)
+            point_columns(t, self.points, q)
+            point_jacobians(t, work, self.points, self._x, self._twists, self._jac)
+            for a, i, anchor in self._links:
+                d = self._x[i] - anchor
+                length = float(np.linalg.norm(d))
+                value[a] -= length
+                rows[a] -= (d / length) @ self._jac[i, 3:]
+            for a, i, direction in self._pushes:
+                value[a] += float(direction @ self._x[i])
+                rows[a] += direction @ self._jac[i, 3:]
+        return value, rows
+
+    def add_hessian(self, work: RodWork, q: Array, effort: Array, H: Array) -> None:
+        """Adds sum effort d^2 displacement / dq^2 to H (n, n); call `evaluate` first."""
+        t = self.layout.tables
+        if len(self._value):
+            thread_hessian(t, self.threads, q, np.ascontiguousarray(effort[self._thread_of]), H)
+        for a, i, anchor in self._links:
+            if effort[a] == 0.0:
+                continue
+            d = self._x[i] - anchor
+            length = float(np.linalg.norm(d))
+            d = d / length
+            J = self._jac[i, 3:]
+            across = J - np.outer(d, d @ J)
+            H -= (effort[a] / length) * (J.T @ across)
+            load_tangent(
+                t, work, self.points, q, i, self._x, -effort[a] * d, NO_MOMENT, False, self._twists, H
+            )
+        for a, i, direction in self._pushes:
+            if effort[a] != 0.0:
+                load_tangent(
+                    t, work, self.points, q, i, self._x, effort[a] * direction, NO_MOMENT, False, self._twists, H
+                )
