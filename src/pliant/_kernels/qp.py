@@ -334,53 +334,49 @@ def solve_dense_qp(Q, c, G, lower, upper, centre, guess, max_iterations):
     x0 = np.empty(n)
     y = np.zeros(m)
     conflict = np.zeros(m, np.bool_)
-    steps = 0
-    iterations = 0
-    if largest > 0.0 and metric_factor(Qs, 0.0, JT) > SINGULAR:
-        _minimiser(JT, cs, x0)
-        status, iterations = dual_active_set(
-            JT, x0, Gs, lower, upper, norm, guess, max_iterations, x, y, conflict
-        )
-    else:
+    weight = 0.0
+    if not (largest > 0.0 and metric_factor(Qs, 0.0, JT) > SINGULAR):
         weight = PROXIMAL if largest > 0.0 else 1.0
         if not metric_factor(Qs, weight, JT) > 0.0:
             return x, y, conflict, INDEFINITE, 0, 0
-        keep = JT.copy()
-        before = centre / scale
-        shifted = np.empty(n)
-        pull = np.max(np.abs(cs))
-        last = 0.0
-        status = ITERATION_LIMIT
-        for steps in range(1, 61):
-            for k in range(n):
-                shifted[k] = cs[k] - weight * before[k]
-            JT[:, :] = keep
-            _minimiser(JT, shifted, x0)
-            code, used = dual_active_set(
-                JT, x0, Gs, lower, upper, norm, guess, max_iterations, x, y, conflict
-            )
-            iterations += used
-            if code != OPTIMAL:
-                status = code
-                break
-            move, size = 0.0, 0.0
-            for k in range(n):
-                move = max(move, abs(x[k] - before[k]))
-                size = max(size, abs(x[k]))
-                before[k] = x[k]
-            # weight * move is what remains in the stationarity condition; below this it is rounding, which
-            # makes the null space drift for ever, hence the slow growth of the threshold
-            if weight * move <= 3e-15 * steps * steps * (max(size, pull) if largest > 0.0 else pull):
-                status = OPTIMAL
-                break
-            if largest == 0.0:  # a linear program: larger and larger steps show whether it is bounded
-                weight *= 0.1
-                keep *= np.sqrt(10.0)
-            steady = steps > 20 and move >= 0.9 * last and weight * move > 1e-8 * pull
-            last = move
-            if steady or size > 1e12 * (pull + 1e-300):
-                status = UNBOUNDED
-                break
+    keep = JT.copy()
+    before = centre / scale
+    shifted = np.empty(n)
+    pull = 0.0
+    for k in range(n):
+        pull = max(pull, abs(cs[k]))
+    last = 0.0
+    steps, iterations = 0, 0
+    status = ITERATION_LIMIT
+    while steps < 60:
+        steps += 1
+        for k in range(n):
+            shifted[k] = cs[k] - weight * before[k]
+        JT[:, :] = keep
+        _minimiser(JT, shifted, x0)
+        code, used = dual_active_set(JT, x0, Gs, lower, upper, norm, guess, max_iterations, x, y, conflict)
+        iterations += used
+        if code != OPTIMAL or weight == 0.0:
+            status = code
+            break
+        move, size = 0.0, 0.0
+        for k in range(n):
+            move = max(move, abs(x[k] - before[k]))
+            size = max(size, abs(x[k]))
+            before[k] = x[k]
+        # weight * move is what remains in the stationarity condition; below this it is rounding, which
+        # makes the null space drift for ever, hence the slow growth of the threshold
+        if weight * move <= 3e-15 * steps * steps * (max(size, pull) if largest > 0.0 else pull):
+            status = OPTIMAL
+            break
+        if largest == 0.0:  # a linear program: larger and larger steps show whether it is bounded
+            weight *= 0.1
+            keep *= np.sqrt(10.0)
+        steady = steps > 20 and move >= 0.9 * last and weight * move > 1e-8 * pull
+        last = move
+        if steady or (pull > 0.0 and size > 1e12 * pull):
+            status = UNBOUNDED
+            break
     return x * scale, y, conflict, status, iterations, steps
 
 

@@ -199,7 +199,7 @@ def solve_qp(
     *,
     start: ArrayLike | None = None,
     active: ArrayLike | None = None,
-    elastic: bool = False,
+    elastic: bool | ArrayLike = False,
     max_iterations: int = 1000,
     method: Literal["active-set", "daqp"] = "active-set",
 ) -> QPSolution:
@@ -209,7 +209,8 @@ def solve_qp(
         qp: the problem.
         start: (n,) reference point; where the minimiser is not unique, the answer is the one near it.
         active: active set of an earlier solution of the same shape (`QPSolution.active`).
-        elastic: if the rows of G contradict the rest, relax them by the least sum (L1) and say which.
+        elastic: if the rows of G contradict the rest, relax them by the least sum (L1) and say which; a mask
+            (m,) names the rows that may be relaxed.
         max_iterations: bound on active-set changes.
         method: "active-set" (compiled, default) or "daqp".
     """
@@ -235,8 +236,13 @@ def solve_qp(
     if code == kernel.INDEFINITE:
         raise ArgumentError("Q", "is indefinite", "a symmetric positive semidefinite matrix")
     status = _STATUS[code]
-    if status is QPStatus.INFEASIBLE and elastic and qp.G is not None and qp.G.shape[0]:
-        return _relax(qp, centre, np.flatnonzero(conflict), max_iterations)
+    count = qp.G.shape[0] if qp.G is not None else 0
+    soft = np.asarray(elastic, dtype=bool)
+    if soft.ndim and soft.shape != (count,):
+        raise ArgumentError("elastic", f"has shape {soft.shape}", f"a bool or a mask of shape ({count},)")
+    soft = np.broadcast_to(soft, (count,))
+    if status is QPStatus.INFEASIBLE and soft.any():
+        return _relax(qp, soft, centre, np.flatnonzero(conflict), max_iterations)
     return _solution(qp, x, y, guess, iterations, status, np.flatnonzero(conflict))
 
 
@@ -303,7 +309,9 @@ def _daqp(
     )
 
 
-def _relax(qp: QP, centre: Array, conflict: NDArray[Any], max_iterations: int) -> QPSolution:
+def _relax(
+    qp: QP, soft: NDArray[np.bool_], centre: Array, conflict: NDArray[Any], max_iterations: int
+) -> QPSolution:
     """Least L1 violation of the rows of G (a linear program), then the QP with those rows shifted by it."""
     assert qp.G is not None  # set by __post_init__, as the next two
     assert qp.lower is not None
@@ -322,7 +330,7 @@ def _relax(qp: QP, centre: Array, conflict: NDArray[Any], max_iterations: int) -
         lower=np.concatenate([qp.lower, np.full(m, -np.inf)]),
         upper=np.concatenate([np.full(m, np.inf), qp.upper]),
         lo=np.concatenate([as_bound("lo", qp.lo, n, -np.inf), np.zeros(m)]),
-        hi=np.concatenate([as_bound("hi", qp.hi, n, np.inf), np.full(m, np.inf)]),
+        hi=np.concatenate([as_bound("hi", qp.hi, n, np.inf), np.where(soft, np.inf, 0.0)]),
     )
     feasible = solve_qp(first, start=np.concatenate([centre, np.zeros(m)]), max_iterations=max_iterations)
     if not feasible.status.success:  # the bounds or equalities alone contradict each other

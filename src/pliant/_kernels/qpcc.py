@@ -1,0 +1,468 @@
+"""Compiled local solver of QPs with contact complementarity: decomposition, pivoting, reduced pieces.
+
+The unknowns are actuator efforts a (na,) and contact forces; contact i owns `step` consecutive rows (normal,
+or normal and two tangents) and is in one of the states OPEN (no force), CLOSED (all its rows held at zero) or
+NORMAL (only its normal row held). For given states the forces are affine in a: a piece is a QP in a.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numba import njit
+
+from pliant._kernels.complementarity import solve_lcp
+from pliant._kernels.qp import INFEASIBLE, OPTIMAL, solve_dense_qp
+
+OPEN, CLOSED, NORMAL = 0, 1, 2
+SOLVED, PIVOT_LIMIT, NO_START, NO_LIMITS = 0, 1, 2, 3
+
+PIVOT_FLOOR = 1e-10  # smallest Cholesky pivot, relative: dependent contacts get this much extra compliance
+
+
+@njit(cache=True)
+def scale_problem(problem):
+    """Copy in balanced units: every force is measured in sqrt(energy), so that its own compliance is one."""
+    Wea, Wec, de, Waa, Wac, da, Wca, Wcc, dc, lo, hi, dlo, dhi, Ca, Cc, d = problem
+    na, mc = Waa.shape[0], Wcc.shape[0]
+    sa, sc, sr = np.ones(na), np.ones(mc), np.ones(d.size)
+    for i in range(na):
+        if Waa[i, i] > 0.0:
+            sa[i] = 1.0 / np.sqrt(Waa[i, i])
+    for i in range(mc):
+        sc[i] = 1.0 / np.sqrt(Wcc[i, i])
+    Ca2, Cc2 = Ca * sa, Cc * sc
+    for i in range(d.size):
+        size = np.sqrt(np.sum(Ca2[i] ** 2) + np.sum(Cc2[i] ** 2))
+        sr[i] = 1.0 / size if size > 0.0 else 1.0
+        Ca2[i] *= sr[i]
+        Cc2[i] *= sr[i]
+    scaled = (
+        Wea * sa, Wec * sc, de, Waa * sa * sa.reshape(-1, 1), Wac * sc * sa.reshape(-1, 1), da * sa,
+        Wca * sa * sc.reshape(-1, 1), Wcc * sc * sc.reshape(-1, 1), dc * sc,
+        lo / sa, hi / sa, dlo * sa, dhi * sa, Ca2, Cc2, d * sr,
+    )  # fmt: skip
+    return scaled, sa, sc, sr
+
+
+@njit(cache=True)
+def factor_add(L, rows, k, V, at, i):
+    """Append contact row i to the factor of the active block, O(k^2); returns the new size."""
+    norm = 0.0
+    for a in range(k):
+        v = V[i, at + rows[a]]
+        for b in range(a):
+            v -= L[a, b] * L[k, b]
+        v /= L[a, a]
+        L[k, a] = v
+        norm += v * v
+    L[k, k] = np.sqrt(max(V[i, at + i] - norm, PIVOT_FLOOR * V[i, at + i]))
+    rows[k] = i
+    return k + 1
+
+
+@njit(cache=True)
+def factor_remove(L, rows, k, i):
+    """Delete contact row i from the factor: shift, then a rank-one update of the trailing block, O(k^2)."""
+    at = 0
+    while rows[at] != i:
+        at += 1
+    u = np.empty(k)
+    for a in range(at + 1, k):
+        u[a - 1] = L[a, at]
+        rows[a - 1] = rows[a]
+        for b in range(at):
+            L[a - 1, b] = L[a, b]
+        for b in range(at + 1, a + 1):
+            L[a - 1, b - 1] = L[a, b]
+    k -= 1
+    for j in range(at, k):
+        r = np.hypot(L[j, j], u[j])
+        c, s = r / L[j, j], u[j] / L[j, j]
+        L[j, j] = r
+        for a in range(j + 1, k):
+            L[a, j] = (L[a, j] + s * u[a]) / c
+            u[a] = c * u[a] - s * L[a, j]
+    return k
+
+
+@njit(cache=True)
+def flip_row(T, V, at, L, rows, k, i):
+    """Swap contact row i between held (its line of T is its force) and free (its line of T is its value).
+
+    T (R, na+1): every output (effectors, strokes, extra rows, contact rows from line `at` on) as an affine
+    function of the efforts. V (mc, R): effect of each contact force on every output. Only one column of the
+    inverse of the active block is needed: O(k^2 + k R). Returns the new k.
+    """
+    R, n = T.shape
+    held = False
+    for a in range(k):
+        if rows[a] == i:
+            held = True
+            break
+    if held:
+        k = factor_remove(L, rows, k, i)
+    z = np.empty(k)
+    for a in range(k):
+        v = V[i, at + rows[a]]
+        for b in range(a):
+            v -= L[a, b] * z[b]
+        z[a] = v / L[a, a]
+    for a in range(k - 1, -1, -1):
+        v = z[a]
+        for b in range(a + 1, k):
+            v -= L[b, a] * z[b]
+        z[a] = v / L[a, a]
+    column = V[i].copy()
+    for a in range(k):
+        line = V[rows[a]]
+        f = z[a]
+        for j in range(R):
+            column[j] -= f * line[j]
+    for a in range(k):
+        column[at + rows[a]] = -z[a]
+    own = max(column[at + i], PIVOT_FLOOR * V[i, at + i])
+    column[at + i] = 0.0
+    force = np.empty(n)
+    for c in range(n):
+        force[c] = -T[at + i, c] if held else -T[at + i, c] / own
+    for j in range(R):
+        f = column[j]
+        if f != 0.0:
+            for c in range(n):
+                T[j, c] += f * force[c]
+    for c in range(n):
+        T[at + i, c] = own * force[c] if held else force[c]
+    if not held:
+        k = factor_add(L, rows, k, V, at, i)
+    return k
+
+
+@njit(cache=True)
+def set_state(T, V, at, L, rows, k, state, i, new, step):
+    """Move contact i to state `new`, keeping table and factor up to date; returns the new k."""
+    old = state[i]
+    for x in range(step):
+        was = old == CLOSED or (old == NORMAL and x == 0)
+        will = new == CLOSED or (new == NORMAL and x == 0)
+        if was != will:
+            k = flip_row(T, V, at, L, rows, k, step * i + x)
+    state[i] = new
+    return k
+
+
+@njit(cache=True)
+def outputs(problem):
+    """(T, V) with all contacts open: T = [own | offset] of every output, V the effect of contact forces."""
+    Wea, Wec, de, Waa, Wac, da, Wca, Wcc, dc, _, _, _, _, Ca, Cc, d = problem
+    ne, na, nr, mc = de.size, da.size, d.size, dc.size
+    T = np.empty((ne + na + nr + mc, na + 1))
+    V = np.empty((mc, ne + na + nr + mc))
+    for own, offset, across, first in ((Wea, de, Wec, 0), (Waa, da, Wac, ne), (Ca, d, Cc, ne + na)):
+        for i in range(offset.size):
+            T[first + i, :na] = own[i]
+            T[first + i, na] = offset[i]
+            for j in range(mc):
+                V[j, first + i] = across[i, j]
+    T[ne + na : ne + na + nr, na] = 0.0
+    for i in range(mc):
+        T[ne + na + nr + i, :na] = Wca[i]
+        T[ne + na + nr + i, na] = dc[i]
+        for j in range(mc):
+            V[j, ne + na + nr + i] = Wcc[i, j]
+    return T, V
+
+
+@njit(cache=True)
+def piece_qp(T, problem, energy, proximal, reference, step):
+    """Reduced QP of a piece: (Q, c, constant, G, lower, upper); rows: efforts, strokes, extra, contacts."""
+    de, Waa, da, dc = problem[2], problem[3], problem[5], problem[8]
+    lo, hi, dlo, dhi, d = problem[9], problem[10], problem[11], problem[12], problem[15]
+    na, ne, nr, nc = da.size, de.size, d.size, dc.size // step
+    Q, c = np.zeros((na, na)), np.zeros(na)
+    constant = 0.0
+    for e in range(ne):
+        for i in range(na):
+            c[i] += T[e, i] * T[e, na]
+            for j in range(i + 1):
+                Q[i, j] += T[e, i] * T[e, j]
+        constant += 0.5 * T[e, na] * T[e, na]
+    m = 2 * na + nr + nc
+    G = np.zeros((m, na))
+    lower, upper = np.full(m, -np.inf), np.full(m, np.inf)
+    for i in range(na):
+        G[i, i] = 1.0
+        lower[i], upper[i] = lo[i], hi[i]
+        line = T[ne + i]
+        for j in range(na):
+            G[na + i, j] = line[j]
+        lower[na + i], upper[na + i] = dlo[i] - line[na], dhi[i] - line[na]
+        if energy > 0.0:  # work of the actuators: a Schur complement, hence convex (spec 9.9)
+            c[i] += energy * (line[na] - da[i])
+            for j in range(na):
+                if j <= i:
+                    Q[i, j] += energy * line[j]
+                if j >= i:
+                    Q[j, i] += energy * line[j]
+        if proximal > 0.0:
+            for j in range(na):
+                w = 0.5 * proximal * (Waa[i, j] + Waa[j, i])
+                c[i] -= w * reference[j]
+                constant += 0.5 * w * reference[i] * reference[j]
+                if j <= i:
+                    Q[i, j] += w
+    for i in range(na):
+        for j in range(i):
+            Q[j, i] = Q[i, j]
+    for i in range(nr):
+        line = T[ne + na + i]
+        for j in range(na):
+            G[2 * na + i, j] = line[j]
+        lower[2 * na + i] = d[i] - line[na]
+    first = 2 * na + nr
+    for i in range(nc):
+        line = T[ne + na + nr + step * i]
+        for j in range(na):
+            G[first + i, j] = line[j]
+        lower[first + i] = -line[na]
+    return Q, c, constant, G, lower, upper
+
+
+@njit(cache=True)
+def _limits_qp(G, lower, upper, na, nr):
+    """Least largest violation t of the strokes and extra rows: variables (a, t), minimise t^2 / 2."""
+    m = G.shape[0]
+    soft = na + nr
+    G2 = np.zeros((m + soft + 1, na + 1))
+    low, high = np.full(m + soft + 1, -np.inf), np.full(m + soft + 1, np.inf)
+    for r in range(m):
+        for j in range(na):
+            G2[r, j] = G[r, j]
+        low[r], high[r] = lower[r], upper[r]
+    for i in range(soft):
+        r = na + i
+        G2[r, na] = 1.0
+        high[r] = np.inf
+        for j in range(na):
+            G2[m + i, j] = G[r, j]
+        G2[m + i, na] = -1.0
+        high[m + i] = upper[r]
+    G2[m + soft, na] = 1.0
+    low[m + soft] = 0.0
+    Q = np.zeros((na + 1, na + 1))
+    Q[na, na] = 1.0
+    return Q, np.zeros(na + 1), G2, low, high
+
+
+@njit(cache=True)
+def solve_piece(T, problem, energy, proximal, reference, step, phase, a, guess):
+    """Solve the piece of T (phase 1: least violation of the limits). guess: active set, overwritten.
+
+    Returns (code, a, objective, duals, iterations).
+    """
+    na, nr = problem[5].size, problem[15].size
+    Q, c, constant, G, lower, upper = piece_qp(T, problem, energy, proximal, reference, step)
+    m = lower.size
+    active, centre = guess, a
+    if phase == 1:
+        Q, c, G, lower, upper = _limits_qp(G, lower, upper, na, nr)
+        active = np.zeros(lower.size, np.int8)
+        centre = np.zeros(na + 1)
+        for i in range(na):
+            centre[i] = a[i]
+        constant = 0.0
+    x, y, _, code, iterations, _ = solve_dense_qp(Q, c, G, lower, upper, centre, active, 20 * (m + na) + 100)
+    value = constant
+    for i in range(c.size):
+        value += c[i] * x[i]
+        for j in range(c.size):
+            value += 0.5 * x[i] * Q[i, j] * x[j]
+    return code, x[:na].copy(), value, y[:m].copy(), iterations
+
+
+@njit(cache=True)
+def _seen(visited, count, state):
+    for v in range(count):
+        same = True
+        for i in range(state.size):
+            if visited[v, i] != state[i]:
+                same = False
+                break
+        if same:
+            return True
+    return False
+
+
+@njit(cache=True)
+def _candidates(y, first, state, third, order, goal, weight):
+    """Contact rows on their bound whose dual promises a decrease, with the states they could take."""
+    largest = 0.0
+    for i in range(state.size):
+        largest = max(largest, y[first + i])
+    n = 0
+    for i in range(state.size):
+        dual = y[first + i]
+        if dual <= 1e-9 * largest or dual <= 0.0:
+            continue
+        for choice in range(2):
+            if state[i] == OPEN:
+                new = CLOSED if choice == 0 else NORMAL
+            elif state[i] == CLOSED:
+                new = OPEN if choice == 0 else NORMAL
+            else:
+                new = CLOSED if choice == 0 else OPEN
+            if new == NORMAL and not third[i]:
+                continue
+            order[n], goal[n], weight[n] = i, new, dual * (1.0 - 1e-6 * choice)
+            n += 1
+    return n
+
+
+@njit(cache=True)
+def _touching(T, at, step, x, state, order):
+    """Contacts whose force or gap vanishes at x."""
+    na = x.size
+    n = 0
+    for i in range(state.size):
+        line = T[at + step * i]
+        slack, size = line[na], abs(line[na])
+        for j in range(na):
+            slack += line[j] * x[j]
+            size += abs(line[j] * x[j])
+        if slack <= 1e-9 * size:
+            order[n] = i
+            n += 1
+    return n
+
+
+_FIRST, _SINGLE, _TOGETHER = 0, 1, 2
+
+
+@njit(cache=True)
+def pivot_search(problem, energy, proximal, reference, step, state, third, a, max_pieces, combine, tolerance):
+    """Guarded pivoting from the given states (spec 9.6), in scaled units.
+
+    third (nc,): contacts that may take the state NORMAL. combine: once no single pivot helps, all sets of up
+    to this many touching contacts are swapped together; if none helps either, the point is a local minimum.
+    Returns (code, a, forces, objective, pivots, visited, values, path, iterations, proved, duals): visited
+    (pieces, nc) holds the states of every piece solved, values its objective (inf: infeasible, nan: while the
+    limits could not be held yet), path the indices of those that were moved to.
+    """
+    ne, na, nr, mc, nc = problem[2].size, a.size, problem[15].size, problem[8].size, state.size
+    at, first = ne + na + nr, 2 * na + nr
+    T, V = outputs(problem)
+    L = np.zeros((mc + 1, mc + 1))
+    rows = np.empty(mc + 1, np.int64)
+    k = 0
+    wanted = state.copy()
+    state[:] = OPEN
+    visited = np.empty((max_pieces + 1, nc), np.int8)
+    values = np.empty(max_pieces + 1)
+    path = np.empty(max_pieces + 1, np.int64)
+    guess = np.zeros(first + nc, np.int8)
+    order, goal = np.empty(2 * nc, np.int64), np.empty(2 * nc, np.int8)
+    weight = np.empty(2 * nc)
+    backup = T.copy()
+    y = np.zeros(first + nc)
+    x = a.copy()
+    noise = 1e-16 * (0.5 * np.sum(problem[2] ** 2))
+    pivots, count, iterations, n, subset = 0, 0, 0, 0, 0
+    phase, stage = 2, _FIRST
+    status, proved = SOLVED, False
+    value = np.inf
+    pick, new = 0, 0
+    while True:
+        # 1. propose the states of the next piece
+        if stage == _SINGLE:
+            if n == 0:
+                n = _touching(T, at, step, x, state, order)
+                if combine <= 0 or n > combine or step != 1:
+                    break
+                stage, subset, proved = _TOGETHER, 0, True
+                continue
+            best = 0
+            for b in range(1, n):
+                if weight[b] > weight[best]:
+                    best = b
+            pick, new = order[best], goal[best]
+            n -= 1
+            order[best], goal[best], weight[best] = order[n], goal[n], weight[n]
+            wanted[:] = state
+            wanted[pick] = new
+        elif stage == _TOGETHER:
+            subset += 1
+            if subset >= 1 << n:
+                break
+            wanted[:] = state
+            for b in range(n):
+                if (subset >> b) & 1:
+                    wanted[order[b]] = CLOSED if state[order[b]] == OPEN else OPEN
+        if stage != _FIRST:
+            if _seen(visited, count, wanted):
+                continue
+            if count >= max_pieces:
+                status, proved = PIVOT_LIMIT, False
+                break
+        # 2. move there and solve
+        before = state.copy()
+        backup[:, :] = T
+        trial = guess.copy()
+        for i in range(nc):
+            if wanted[i] != state[i]:
+                k = set_state(T, V, at, L, rows, k, state, i, wanted[i], step)
+                trial[first + i] = 0
+        code, x2, value2, y2, used = solve_piece(
+            T, problem, energy, proximal, reference, step, phase, x, trial
+        )
+        iterations += used
+        if stage == _FIRST and code != OPTIMAL:
+            if phase == 2 and code == INFEASIBLE:
+                phase = 1  # the limits cannot be held in this piece: first reduce their violation
+                continue
+            status = NO_START
+            break
+        better = code == OPTIMAL and value2 < value - tolerance * abs(value) - (noise if phase == 2 else 0.0)
+        for i in range(nc):
+            visited[count, i] = state[i]
+        values[count] = np.nan if phase == 1 else (value2 if code == OPTIMAL else np.inf)
+        count += 1
+        # 3. accept only a strict decrease
+        if stage == _FIRST or better:
+            if stage != _FIRST:
+                pivots += 1
+            path[pivots] = count - 1
+            x, value, y = x2, value2, y2
+            if phase == 2:
+                guess[:] = trial
+            proved = False
+            if phase == 1 and value <= 1e-20:
+                # the limits can be held here: minimise the real cost from now on, in this piece first
+                phase, stage, count, pivots, value = 2, _FIRST, 0, 0, np.inf
+                wanted[:] = state
+                continue
+            stage = _SINGLE
+            n = _candidates(y, first, state, third, order, goal, weight)
+        else:
+            for i in range(nc):
+                if before[i] != state[i]:
+                    k = set_state(T, V, at, L, rows, k, state, i, before[i], step)
+            T[:, :] = backup
+    forces = np.zeros(mc)
+    for b in range(k):
+        v = T[at + rows[b], na]
+        for j in range(na):
+            v += T[at + rows[b], j] * x[j]
+        forces[rows[b]] = v
+    if phase == 1 and status != NO_START:
+        status = NO_LIMITS
+    return (status, x, forces, value, pivots, visited[:count].copy(), values[:count].copy(),
+            path[: pivots + 1].copy(), iterations, proved, y)  # fmt: skip
+
+
+@njit(cache=True)
+def start_states(problem, a, state, force):
+    """States of the frictionless contact problem at fixed efforts a (scaled); force is start and result."""
+    q = problem[6] @ a + problem[8]
+    residual, _ = solve_lcp(problem[7], q, force, True, 1e-10, 1000)
+    for i in range(q.size):
+        state[i] = CLOSED if force[i] > 0.0 else OPEN
+    return residual

@@ -1,0 +1,342 @@
+"""Inverse problem through contact: description of a QP with complementarity constraints (spec 9.4 to 9.9).
+
+    minimise   1/2 |Wea a + Wec c + de|^2  (+ energy E + proximal term)
+    subject to effort_min <= a <= effort_max
+               displacement_min <= Waa a + Wac c + da <= displacement_max
+               C [a; c] >= d
+               0 <= c  _|_  Wca a + Wcc c + dc >= 0
+
+a: actuator efforts, c: contact forces. For a given set of closed contacts the forces are affine in a, so each
+piece is a convex QP in a alone; `solve_qpcc` walks from piece to piece. With three rows per contact (normal,
+tangent, tangent) contacts stick instead of sliding freely.
+
+The actuator work E = a'(Waa a + Wac c) looks indefinite in (a, c), but c'gap = 0 turns it into the convex
+[a; c]' W [a; c] + c'dc; reduced to a it is the Schur complement of spec 9.9. The proximal term
+1/2 (a - reference)' Waa (a - reference) is zero at its own fixed point and hence leaves no bias.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import Enum
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from pliant._kernels import qpcc as kernel
+from pliant.errors import ArgumentError
+from pliant.inverse.qp import QP, as_array, as_bound, check_order
+
+Array = NDArray[np.float64]
+States = NDArray[np.int8]
+OPEN, CLOSED, FRICTIONLESS = kernel.OPEN, kernel.CLOSED, kernel.NORMAL
+
+
+class QPCCStatus(Enum):
+    """How a QPCC solve ended."""
+
+    GLOBAL = "the global minimum: branch and bound closed the gap"
+    LOCAL = "a local minimum: every piece that shares this point was tried and none is better"
+    STATIONARY = "no single change of a contact lowers the cost; several changes at once were not all tried"
+    NODE_LIMIT = "the best point found; branch and bound stopped at its node limit, see lower_bound"
+    RELAXED = "the limits cannot be held together with the contacts: some were relaxed, see notices"
+    PIVOT_LIMIT = "the pivot limit was reached: the point is feasible but may not be stationary"
+    INFEASIBLE = "no contact set was found in which the constraints hold: check gaps, compliances and limits"
+
+    @property
+    def success(self) -> bool:
+        """True where all constraints hold."""
+        return self not in (QPCCStatus.RELAXED, QPCCStatus.INFEASIBLE)
+
+
+@dataclass(frozen=True)
+class QPCC:
+    """A QP with contact complementarity, dense and condensed: na efforts, ne effector rows, nc contacts.
+
+    Attributes:
+        Wea, Wec, de: (ne, na), (ne, mc), (ne,) effector error [m or any unit; weigh rows beforehand].
+        Waa, Wac, da: (na, na), (na, mc), (na,) actuator displacement.
+        Wca, Wcc, dc: (mc, na), (mc, mc), (mc,) contact gaps, mc = nc * rows_per_contact; Wcc symmetric.
+        effort_min, effort_max: (na,) or scalar, None: unbounded.
+        displacement_min, displacement_max: (na,) or scalar, None: unbounded.
+        C, d: (r, na + mc), (r,) further rows C [a; c] >= d, e.g. a grasp floor.
+        energy: dimensionless factor of the classical energy term, which biases the target (spec 6.6: 1e-3).
+        proximal: factor of the proximal term around `reference`, likewise dimensionless.
+        reference: (na,) efforts the proximal term pulls towards (zero if None).
+        rows_per_contact: 1 (frictionless) or 3 (normal, tangent, tangent: sticking).
+    """
+
+    Wea: Array
+    Wec: Array
+    de: Array
+    Waa: Array
+    Wac: Array
+    da: Array
+    Wca: Array
+    Wcc: Array
+    dc: Array
+    effort_min: ArrayLike | None = None
+    effort_max: ArrayLike | None = None
+    displacement_min: ArrayLike | None = None
+    displacement_max: ArrayLike | None = None
+    C: Array | None = None
+    d: Array | None = None
+    energy: float = 0.0
+    proximal: float = 0.0
+    reference: Array | None = None
+    rows_per_contact: int = 1
+
+    def __post_init__(self) -> None:
+        put = object.__setattr__
+        sizes = {}
+        for name in ("de", "da", "dc"):
+            vector = np.asarray(getattr(self, name), dtype=np.float64)
+            if vector.ndim != 1:
+                raise ArgumentError(name, f"has shape {vector.shape}", "a vector")
+            sizes[name[1]] = vector.size
+            put(self, name, as_array(name, vector, vector.shape))
+        if sizes["a"] == 0:
+            raise ArgumentError("da", "is empty", "at least one actuator")
+        for name in ("Wea", "Wec", "Waa", "Wac", "Wca", "Wcc"):
+            put(self, name, as_array(name, getattr(self, name), (sizes[name[1]], sizes[name[2]])))
+        na, mc = sizes["a"], sizes["c"]
+        if self.rows_per_contact not in (1, 3) or mc % self.rows_per_contact:
+            raise ArgumentError("rows_per_contact", f"is {self.rows_per_contact} for {mc} rows", "1 or 3")
+        if mc and (np.diag(self.Wcc) <= 0.0).any():
+            raise ArgumentError("Wcc", "has a diagonal entry that is not positive", "positive compliance")
+        if mc and np.abs(self.Wcc - self.Wcc.T).max() > 1e-8 * np.abs(self.Wcc).max():
+            raise ArgumentError("Wcc", "is not symmetric", "a symmetric compliance")
+        for name, default in (("effort", np.inf), ("displacement", np.inf)):
+            low = as_bound(f"{name}_min", getattr(self, f"{name}_min"), na, -default)
+            high = as_bound(f"{name}_max", getattr(self, f"{name}_max"), na, default)
+            check_order(f"{name}_min", low, f"{name}_max", high)
+            put(self, f"{name}_min", low)
+            put(self, f"{name}_max", high)
+        if (self.C is None) != (self.d is None):
+            raise ArgumentError("C", "and d must be given together")
+        d = np.zeros(0) if self.d is None else np.atleast_1d(np.asarray(self.d, dtype=np.float64))
+        C = np.zeros((0, na + mc)) if self.C is None else np.atleast_2d(np.asarray(self.C, dtype=np.float64))
+        put(self, "d", as_array("d", d, (d.size,)))
+        put(self, "C", as_array("C", C, (d.size, na + mc)))
+        for name in ("energy", "proximal"):
+            if not (np.isfinite(getattr(self, name)) and getattr(self, name) >= 0.0):
+                raise ArgumentError(name, f"is {getattr(self, name)}", "a number >= 0")
+        reference = np.zeros(na) if self.reference is None else self.reference
+        put(self, "reference", as_array("reference", reference, (na,)))
+
+    @property
+    def contacts(self) -> int:
+        """Number of contacts nc."""
+        return self.dc.size // self.rows_per_contact
+
+    def weight(self, factor: float) -> float:
+        """Absolute weight of a dimensionless factor: factor |Wea'Wea|_inf / |Waa|_inf (spec 6.6)."""
+        if factor == 0.0:
+            return 0.0
+        size = np.abs(self.Waa).sum(axis=1).max()
+        return float(factor * np.abs(self.Wea.T @ self.Wea).sum(axis=1).max() / size) if size > 0.0 else 0.0
+
+    def objective(self, effort: ArrayLike, contact: ArrayLike) -> float:
+        """What is minimised, at efforts (na,) and contact forces (mc,)."""
+        a, c = np.asarray(effort, dtype=np.float64), np.asarray(contact, dtype=np.float64)
+        e = self.Wea @ a + self.Wec @ c + self.de
+        r = a - self.reference
+        work = a @ (self.Waa @ a + self.Wac @ c)
+        value = 0.5 * e @ e + self.weight(self.energy) * work
+        return float(value + 0.5 * self.weight(self.proximal) * (r @ self.Waa @ r))
+
+    def data(self) -> tuple[Array, ...]:
+        """The arrays in the order the kernels take them."""
+        na = self.da.size
+        assert self.C is not None  # set by __post_init__
+        return (
+            self.Wea, self.Wec, self.de, self.Waa, self.Wac, self.da, self.Wca, self.Wcc, self.dc,
+            self.effort_min, self.effort_max, self.displacement_min, self.displacement_max,
+            np.ascontiguousarray(self.C[:, :na]), np.ascontiguousarray(self.C[:, na:]), self.d,
+        )  # type: ignore[return-value]  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Piece:
+    """A visited contact set: its states (nc,), its minimum (inf: infeasible), and whether it was moved to."""
+
+    states: States
+    objective: float
+    accepted: bool
+
+
+@dataclass(frozen=True)
+class QPCCSolution:
+    """Result of `solve_qpcc`.
+
+    Attributes:
+        effort, contact: (na,) and (mc,) efforts and contact forces.
+        displacement, gap, effector: (na,), (mc,), (ne,) values reached.
+        objective: see `QPCC.objective`.
+        contact_set: (nc,) 0 open, 1 closed (sticking with three rows), 2 closed without friction. Reusable.
+        pivots: accepted changes of the contact set.
+        pieces: every contact set tried, in order.
+        iterations: active-set changes of all QPs together.
+        residual: worst violation of contact conditions and limits, relative (beyond relaxed limits).
+        status: a sentence; `status.success`.
+        lower_bound: proved bound on the objective (global search), else -inf.
+        notices: one sentence for each relaxed limit.
+        dual_effort, dual_displacement, dual_rows: d objective / d bound in the last piece.
+        friction_ratio: (nc,) |tangential| / normal force, 0 where open; zero without tangents.
+        nodes: branch-and-bound nodes.
+    """
+
+    effort: Array
+    contact: Array
+    displacement: Array
+    gap: Array
+    effector: Array
+    objective: float
+    contact_set: States
+    pivots: int
+    pieces: tuple[Piece, ...]
+    iterations: int
+    residual: float
+    status: QPCCStatus
+    lower_bound: float
+    notices: tuple[str, ...]
+    dual_effort: Array
+    dual_displacement: Array
+    dual_rows: Array
+    friction_ratio: Array
+    nodes: int = 0
+
+    @property
+    def gap_proof(self) -> float:
+        """objective - lower_bound: zero proves the global minimum."""
+        return self.objective - self.lower_bound
+
+
+def held_rows(state: States, step: int) -> NDArray[np.bool_]:
+    """(mc,) which contact rows are held at zero."""
+    held = np.repeat(state == CLOSED, step)
+    held[::step] |= state == FRICTIONLESS
+    return held
+
+
+def piece_qp(problem: QPCC, states: ArrayLike, *, reduced: bool = True) -> QP:
+    """The QP of one piece, for looking at it: in a alone (reduced, spec 9.7) or in [a; c] (full, spec 9.5).
+
+    Rows of G: displacements (na), C (r), one row per contact (normal force if closed, gap if open).
+    """
+    state = as_states(problem, states)
+    step, na, mc = problem.rows_per_contact, problem.da.size, problem.dc.size
+    held = held_rows(state, step)
+    energy, proximal = problem.weight(problem.energy), problem.weight(problem.proximal)
+    eye = np.eye(na + mc)
+    We = np.hstack([problem.Wea, problem.Wec])
+    W = np.block([[problem.Waa, problem.Wac], [problem.Wca, problem.Wcc]])
+    Q = We.T @ We + energy * (W + W.T)
+    c = We.T @ problem.de
+    c[na:] += energy * problem.dc
+    metric = 0.5 * proximal * (problem.Waa + problem.Waa.T)
+    Q[:na, :na] += metric
+    c[:na] -= metric @ problem.reference
+    first = np.arange(0, mc, step) + na
+    closed = state != OPEN
+    contact = np.where(closed[:, None], eye[first], W[first])
+    offset = np.where(closed, 0.0, problem.dc[first - na])
+    assert problem.C is not None
+    assert problem.d is not None
+    G = np.vstack([W[:na], problem.C, contact])
+    stroke_min, stroke_max = np.asarray(problem.displacement_min), np.asarray(problem.displacement_max)
+    lower = np.concatenate([stroke_min - problem.da, problem.d, -offset])
+    upper = np.concatenate([stroke_max - problem.da, np.full(problem.d.size + state.size, np.inf)])
+    low, high = np.asarray(problem.effort_min), np.asarray(problem.effort_max)
+    if not reduced:
+        A = np.where(held[:, None], W[na:], eye[na:])
+        b = np.where(held, -problem.dc, 0.0)
+        free = np.full(mc, np.inf)
+        return QP(Q, c, A=A, b=b, G=G, lower=lower, upper=upper, lo=np.r_[low, -free], hi=np.r_[high, free])
+    Z, z = np.vstack([np.eye(na), np.zeros((mc, na))]), np.zeros(na + mc)
+    if held.any():
+        block = problem.Wcc[np.ix_(held, held)]
+        solved = np.linalg.solve(block, np.column_stack([problem.Wca[held], problem.dc[held]]))
+        Z[na:][held], z[na:][held] = -solved[:, :na], -solved[:, na]
+    Qr = Z.T @ Q @ Z
+    return QP(
+        0.5 * (Qr + Qr.T),
+        Z.T @ (Q @ z + c),
+        G=G @ Z,
+        lower=lower - G @ z,
+        upper=upper - G @ z,
+        lo=low,
+        hi=high,
+    )
+
+
+def as_states(problem: QPCC, states: ArrayLike) -> States:
+    """Checked copy of contact states (nc,)."""
+    state = np.array(states, dtype=np.int8)
+    if state.shape != (problem.contacts,):
+        raise ArgumentError("contact_set", f"has shape {state.shape}", f"shape ({problem.contacts},)")
+    if state.size and (state.min() < 0 or state.max() > (1 if problem.rows_per_contact == 1 else 2)):
+        valid = "0 open, 1 closed, 2 frictionless (three rows only)"
+        raise ArgumentError("contact_set", "holds an unknown state", valid)
+    return state
+
+
+def assemble(
+    problem: QPCC,
+    effort: Array,
+    contact: Array,
+    state: States,
+    status: QPCCStatus,
+    *,
+    pieces: tuple[Piece, ...],
+    pivots: int,
+    iterations: int,
+    duals: tuple[Array, Array, Array],
+    slack: Array | None = None,
+    notices: tuple[str, ...] = (),
+    lower_bound: float = -np.inf,
+    nodes: int = 0,
+) -> QPCCSolution:
+    """Recompute every value from the efforts and forces, and the residual of all conditions."""
+    na, step = effort.size, problem.rows_per_contact
+    displacement = problem.Waa @ effort + problem.Wac @ contact + problem.da
+    gap = problem.Wca @ effort + problem.Wcc @ contact + problem.dc
+    slack = np.zeros(na + problem.d.size) if slack is None else slack  # type: ignore[union-attr]
+    held = held_rows(state, step)
+    own = np.diag(problem.Wcc)
+    # gaps and forces are compared in displacement: force times own compliance
+    size = max(
+        float(np.abs(problem.dc).max(initial=0.0)), float((own * np.abs(contact)).max(initial=0.0)), 1e-300
+    )
+    normal = slice(None, None, step)
+    worst = [
+        np.max(-contact[normal] * own[normal], initial=0.0) / size,
+        np.max(-gap[normal], initial=0.0) / size,
+        np.max(np.abs(gap[held]), initial=0.0) / size,
+    ]
+    low, high = np.asarray(problem.displacement_min), np.asarray(problem.displacement_max)
+    reach = np.abs(problem.Waa) @ np.abs(effort) + np.abs(problem.Wac) @ np.abs(contact) + np.abs(problem.da)
+    reach += 1e-300
+    over = np.maximum(low - displacement, displacement - high) - slack[:na]
+    worst.append(np.max(over / reach, initial=0.0))
+    assert problem.C is not None
+    if problem.C.size:
+        both = np.concatenate([effort, contact])
+        short = problem.d - slack[na:] - problem.C @ both
+        size = np.abs(problem.C) @ np.abs(both) + np.abs(problem.d) + 1e-300  # type: ignore[assignment]
+        worst.append(np.max(short / size, initial=0.0))
+    ratio = np.zeros(state.size)
+    if step == 3:
+        force = contact.reshape(-1, 3)
+        pressed = force[:, 0] > 1e-9 * max(np.abs(force).max(initial=0.0), 1e-300)
+        tangent = np.hypot(force[:, 1], force[:, 2])
+        ratio = np.where(pressed, tangent / np.where(pressed, force[:, 0], 1.0), 0.0)
+        ratio[~pressed & (tangent > 0.0)] = np.inf
+    return QPCCSolution(
+        effort=effort, contact=contact, displacement=displacement, gap=gap,
+        effector=problem.Wea @ effort + problem.Wec @ contact + problem.de,
+        objective=problem.objective(effort, contact), contact_set=state, pivots=pivots, pieces=pieces,
+        iterations=iterations, residual=float(max(worst)), status=status, lower_bound=lower_bound,
+        notices=notices, dual_effort=duals[0], dual_displacement=duals[1], dual_rows=duals[2],
+        friction_ratio=ratio, nodes=nodes,
+    )  # fmt: skip
