@@ -93,12 +93,15 @@ def _candidates(x: Array, simplices: Array, gap: Array, normal: Array, how: Samp
     if not convex or not len(keep):
         return keep
     # A convex distance lies above its tangents: each vertex gives a lower bound over the simplex.
+    # If it grows from a vertex towards all others, that vertex is the lowest point.
     bound = np.full(len(keep), -np.inf)
+    at_vertex = np.zeros(len(keep), dtype=np.bool_)
     for k in range(simplices.shape[1]):
         v = simplices[keep, k]
-        ahead = np.einsum("nji,ni->nj", corners[keep] - x[v][:, None], normal[v])
-        np.maximum(bound, gap[v] + ahead.min(axis=1), out=bound)
-    return keep[(least[keep] - bound > how.sag) & (bound < how.alarm)]
+        ahead = np.einsum("nji,ni->nj", corners[keep] - x[v][:, None], normal[v]).min(axis=1)
+        np.maximum(bound, gap[v] + ahead, out=bound)
+        at_vertex |= ahead >= 0.0
+    return keep[~at_vertex & (least[keep] - bound > how.sag) & (bound < how.alarm)]
 
 
 def _grid(order: int, size: int) -> Array:
@@ -118,7 +121,7 @@ def _lowest(corners: Array, thickness: Array, obstacle: Obstacle) -> Array:
     centre = np.full((m, size), 1.0 / size)
     scale = 1.0
     rows = np.arange(m)
-    for _ in range(24):
+    for _ in range(17):  # down to 1e-5 of the simplex; the gap is exact to the square of that
         sample = centre[:, None] + scale * shift
         sample = np.maximum(sample, 0.0)
         sample /= sample.sum(axis=2, keepdims=True)
@@ -138,11 +141,11 @@ def _square_to(n: Array, corners: Array, active: Array) -> Array:
     spans = corners - np.take_along_axis(corners, np.argmax(active, axis=1)[:, None, None], axis=1)
     spans = spans * active[:, :, None]
     if corners.shape[1] == 3:
-        full = active.all(axis=1)
+        full = np.asarray(active.all(axis=1))
         normal = np.cross(spans[:, 1], spans[:, 2])  # the first corner is the base if all are active
         edge = spans.sum(axis=1)
     else:
-        full, normal, edge = np.zeros(len(n), dtype=bool), n, spans.sum(axis=1)
+        full, normal, edge = np.zeros(len(n), dtype=np.bool_), n, spans.sum(axis=1)
     with np.errstate(divide="ignore", invalid="ignore"):
         across = normal * (np.einsum("ni,ni->n", n, normal) / np.einsum("ni,ni->n", normal, normal))[:, None]
         beside = n - edge * (np.einsum("ni,ni->n", n, edge) / np.einsum("ni,ni->n", edge, edge))[:, None]

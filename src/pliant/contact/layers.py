@@ -6,7 +6,8 @@ surface's area vector along that axis, so that the three axes together give the 
 
     d V / d x_k = sum over axes, end and start of the intervals of  +- pixel area . b_k . axis ,
 
-while V itself, which each axis measures on its own, is averaged. The gap of a cell is the mean
+while V itself, which each axis measures on its own, is averaged with the weights n_axis^2 of the
+patch's normal n: rays along a thin overlap would measure it badly. The gap of a cell is the mean
 gap over its patch: with the skin inflated by the alarm distance a,  gap = a - V / A, where A is
 the length of the patch's area vector. Cells are fixed in the world, hence their keys are stable.
 """
@@ -118,15 +119,11 @@ def volume_contacts(
     region = _region(scene, twice)
     if region is None:
         return Contacts.none()
-    cells, middles, volumes, owners, hits, slopes = _intervals(scene, grid, *region, twice)
+    cells, axes, middles, volumes, owners, hits, slopes = _intervals(scene, grid, *region, twice)
     if not len(cells):
         return Contacts.none()
     unique, cell_of = np.unique(cells, return_inverse=True)
     m = len(unique)
-    volume = np.bincount(cell_of, weights=volumes, minlength=m) / 3.0
-    middle = np.stack(
-        [np.bincount(cell_of, weights=volumes * middles[:, k], minlength=m) for k in range(3)], axis=1
-    ) / (3.0 * volume[:, None])
     cell = cell_of[owners]
     first = _first_side(scene, hits, slopes, cell, m, twice)
     area_vector = np.stack(
@@ -135,6 +132,13 @@ def volume_contacts(
     area = np.linalg.norm(area_vector, axis=1)
     good = area > 1e-3 * grid.pixel**2
     normal = -area_vector / np.where(good, area, 1.0)[:, None]
+    trust = normal[cell_of, axes] ** 2
+    volume = np.bincount(cell_of, weights=trust * volumes, minlength=m)
+    total = np.where(volume > 0.0, volume, 1.0)
+    share = (trust * volumes)[:, None] * middles
+    middle = np.stack([np.bincount(cell_of, weights=share[:, k], minlength=m) for k in range(3)], axis=1)
+    middle /= total[:, None]
+    good &= volume > 0.0
     vertices, gradient = _gather(scene, hits, slopes, cell, m)
     gradient = -gradient / np.where(good, area, 1.0)[:, None, None]
     weights = np.einsum("mki,mi->mk", gradient, normal)
@@ -162,7 +166,7 @@ def _region(scene: _Scene, twice: bool) -> tuple[Array, Array] | None:
 
 
 def _intervals(scene: _Scene, grid: VolumeGrid, low: Array, high: Array, twice: bool) -> tuple[Array, ...]:
-    """Cells, middles, volumes of the intervals; of their ends: interval, (triangle, bary), area vector."""
+    """Cells, axes, middles, volumes of intervals; of their ends: interval, (triangle, bary), area vector."""
     pixel = grid.pixel
     base = (np.floor(low / pixel) + _SHIFT) * pixel  # pixels are fixed in the world
     parts = []
@@ -187,10 +191,11 @@ def _intervals(scene: _Scene, grid: VolumeGrid, low: Array, high: Array, twice: 
         direction[len(a) :, axis] = pixel**2
         t = triangle[ends]
         t = np.where(t < 0, -t - 1, t)
-        parts.append((middle, pixel**2 * (depth[b] - depth[a]), t, bary[ends], direction))
+        volume = pixel**2 * (depth[b] - depth[a])
+        parts.append((middle, volume, t, bary[ends], direction, np.full(len(p), axis)))
     if not parts:
         empty = np.zeros(0)
-        return np.zeros(0, dtype=np.int64), empty, empty, empty, empty, empty
+        return np.zeros(0, dtype=np.int64), empty, empty, empty, empty, empty, empty
     middles = np.concatenate([part[0] for part in parts])
     volumes = np.concatenate([part[1] for part in parts])
     offsets = np.cumsum([0] + [len(part[0]) for part in parts[:-1]])
@@ -199,9 +204,10 @@ def _intervals(scene: _Scene, grid: VolumeGrid, low: Array, high: Array, twice: 
     )
     hits = (np.concatenate([part[2] for part in parts]), np.concatenate([part[3] for part in parts]))
     slopes = np.concatenate([part[4] for part in parts])
+    axes = np.concatenate([part[5] for part in parts])
     grid_cell = np.floor(middles / grid.cell).astype(np.int64) + (1 << 15)
     cells = (grid_cell[:, 0] << 32) | (grid_cell[:, 1] << 16) | grid_cell[:, 2]
-    return cells, middles, volumes, owners, hits, slopes  # type: ignore[return-value]
+    return cells, axes, middles, volumes, owners, hits, slopes  # type: ignore[return-value]
 
 
 def _first_side(scene: _Scene, hits: Array, slopes: Array, cell: Array, m: int, twice: bool) -> Array:
