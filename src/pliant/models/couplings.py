@@ -11,6 +11,7 @@ from typing import Protocol
 
 import numpy as np
 
+from pliant._kernels import couplings as kernels
 from pliant.models.shapes import tri_rule, tri_shape
 
 Array = np.ndarray
@@ -24,256 +25,207 @@ class Anchor:
     weights: Array
     fixed: Array = field(default_factory=lambda: np.zeros(3))
 
-    def position(self, x: Array) -> Array:
-        """World position [m] (3,)."""
-        return self.fixed + self.weights @ x[self.nodes] if len(self.nodes) else self.fixed
-
 
 class Coupling(Protocol):
-    """A scalar coordinate of the node positions x (N, 3)."""
+    """A scalar coordinate (or energy) of the node positions x (N, 3)."""
 
-    nodes: Array  # the nodes it depends on (k,)
-    pairs: Array  # local index pairs (m, 2) into `nodes` that its second derivative couples
+    pairs: Array  # pairs of nodes (m, 2) that its second derivative couples, one 3 x 3 block each
 
     def value(self, x: Array) -> float:
         """The coordinate."""
 
-    def gradient(self, x: Array) -> Array:
-        """d value / d x[nodes] (k, 3)."""
+    def add_gradient(self, x: Array, factor: float, out: Array) -> None:
+        """out += factor * d value / d x (N, 3)."""
 
-    def hessian(self, x: Array) -> Array:
-        """Second derivative as one block per pair (m, 3, 3)."""
+    def add_hessian(self, x: Array, factor: float, slots: Array, data: Array) -> None:
+        """data[slots] += factor * second derivative, slots (m, 3, 3) in the order of `pairs`."""
 
 
 class CablePath:
     """Minus the length of a path through anchors, plus its length at rest: the length pulled in.
 
-    With Capstan friction the tension falls at every bend; `pull` then differs from `gradient`.
+    With Capstan friction the tension falls at every bend; `add_pull` then differs from `add_gradient`.
     """
 
     def __init__(self, anchors: list[Anchor], rest: Array, friction: float = 0.0) -> None:
-        nodes = [a.nodes for a in anchors]
-        self.nodes, inverse = np.unique(np.concatenate(nodes), return_inverse=True)
-        self.points = len(anchors)
-        self.friction = friction
+        self.friction = float(friction)
+        self._ptr = np.concatenate([[0], np.cumsum([len(a.nodes) for a in anchors])]).astype(np.int64)
+        self._node = np.concatenate([a.nodes for a in anchors]).astype(np.int64)
+        self._weight = np.concatenate([a.weights for a in anchors]).astype(float)
         self._fixed = np.array([a.fixed if len(a.nodes) == 0 else np.zeros(3) for a in anchors])
-        # Weights as one dense matrix: points = weights @ x[nodes] + fixed.
-        self._weights = np.zeros((self.points, len(self.nodes)))
-        start = 0
-        for i, a in enumerate(anchors):
-            self._weights[i, inverse[start : start + len(a.nodes)]] += a.weights
-            start += len(a.nodes)
-        spans = [np.flatnonzero((self._weights[i] != 0) | (self._weights[i + 1] != 0)) for i in range(self.points - 1)]
-        self._spans = spans
-        self._signs = [self._weights[i + 1, s] - self._weights[i, s] for i, s in enumerate(spans)]
-        self.pairs = np.vstack([np.stack(np.meshgrid(s, s, indexing="ij"), -1).reshape(-1, 2) for s in spans])
-        self._outer = [np.outer(s, s).reshape(-1, 1, 1) for s in self._signs]
-        self.rest_length = 0.0
-        self.rest_length = self.length(rest)
+        self.pairs = kernels.cable_pairs(self._ptr, self._node)
+        spans = len(anchors) - 1
+        self._points, self._direction, self._length = np.empty((spans + 1, 3)), np.empty((spans, 3)), np.empty(spans)
+        self.rest_lengths = self._measure(rest)[1].copy()
+        self.rest_length = float(self.rest_lengths.sum())
+
+    def _measure(self, x: Array) -> tuple[Array, Array]:
+        """Unit vectors and lengths of the spans (overwritten by the next call)."""
+        kernels.cable_points(x, self._ptr, self._node, self._weight, self._fixed, self._points)
+        kernels.cable_spans(self._points, self._direction, self._length)
+        return self._direction, self._length
 
     def path(self, x: Array) -> Array:
         """Positions of the anchors [m] (n, 3)."""
-        return self._weights @ x[self.nodes] + self._fixed
+        self._measure(x)
+        return self._points.copy()
 
     def length(self, x: Array) -> float:
         """Length of the path [m]."""
-        return float(np.linalg.norm(np.diff(self.path(x), axis=0), axis=1).sum())
+        return float(self._measure(x)[1].sum())
 
     def value(self, x: Array) -> float:
         """Length pulled in [m]."""
         return self.rest_length - self.length(x)
 
-    def _directions(self, x: Array) -> tuple[Array, Array]:
-        spans = np.diff(self.path(x), axis=0)
-        lengths = np.maximum(np.linalg.norm(spans, axis=1), 1e-12)
-        return spans / lengths[:, None], lengths
-
     def tensions(self, x: Array) -> Array:
         """Tension in each span relative to the pulled end (n - 1,): 1 without friction."""
-        directions, _ = self._directions(x)
-        if self.friction == 0.0 or len(directions) == 1:
-            return np.ones(len(directions))
-        cosines = np.clip((directions[:-1] * directions[1:]).sum(axis=1), -1.0, 1.0)
-        return np.exp(-self.friction * np.concatenate([[0.0], np.cumsum(np.arccos(cosines))]))
+        out = np.empty(len(self._length))
+        kernels.capstan(self._measure(x)[0], self.friction, out)
+        return out
 
-    def _spread(self, directions: Array) -> Array:
-        ends = np.zeros((self.points, 3))
-        ends[:-1] += directions
-        ends[1:] -= directions
-        return self._weights.T @ ends
+    def add_spans(self, x: Array, forces: Array, out: Array) -> None:
+        """out += pull of given tensions in the spans."""
+        direction, _ = self._measure(x)
+        kernels.spread_spans(direction, forces, self._ptr, self._node, self._weight, out)
 
-    def gradient(self, x: Array) -> Array:
-        """d value / d x[nodes] (k, 3)."""
-        return self._spread(self._directions(x)[0])
+    def add_gradient(self, x: Array, factor: float, out: Array) -> None:
+        """out += factor * d value / d x."""
+        self.add_spans(x, np.full(len(self._length), float(factor)), out)
 
-    def pull(self, x: Array) -> Array:
-        """Force on the nodes per unit tension at the pulled end (k, 3)."""
-        return self._spread(self._directions(x)[0] * self.tensions(x)[:, None])
+    def add_pull(self, x: Array, factor: float, out: Array) -> None:
+        """out += force on the nodes for a tension `factor` at the pulled end."""
+        self.add_spans(x, factor * self.tensions(x), out)
 
-    def hessian(self, x: Array) -> Array:
-        """Derivative of `pull`, bend angles held, one block per pair (m, 3, 3)."""
-        directions, lengths = self._directions(x)
-        tensions = self.tensions(x)
-        blocks = []
-        for i, d in enumerate(directions):
-            curvature = (np.eye(3) - np.outer(d, d)) * (-tensions[i] / lengths[i])
-            blocks.append(self._outer[i] * curvature)
-        return np.vstack(blocks)
+    def add_curvature(self, x: Array, axial: Array, lateral: Array, slots: Array, data: Array) -> None:
+        """data += axial and lateral stiffness of the spans."""
+        direction, _ = self._measure(x)
+        kernels.scatter_spans(direction, axial, lateral, self._ptr, self._weight, slots, data)
+
+    def add_hessian(self, x: Array, factor: float, slots: Array, data: Array) -> None:
+        """data += factor * derivative of the pull, bend angles held."""
+        lateral = -factor * self.tensions(x) / self._length
+        self.add_curvature(x, np.zeros_like(lateral), lateral, slots, data)
 
 
 class Tube:
     """Elastic energy of axial springs between consecutive anchors (guide tubes), with stiffness EA [N]."""
 
-    def __init__(self, path: CablePath, rest: Array, stiffness: float) -> None:
+    def __init__(self, path: CablePath, stiffness: float) -> None:
         self._path = path
-        self.nodes, self.pairs = path.nodes, path.pairs
-        self._rest = np.linalg.norm(np.diff(path.path(rest), axis=0), axis=1)
-        self._k = stiffness / self._rest
+        self.pairs = path.pairs
+        self._k = stiffness / path.rest_lengths
+
+    def _stretch(self, x: Array) -> Array:
+        return self._path._measure(x)[1] - self._path.rest_lengths
 
     def value(self, x: Array) -> float:
         """Energy [J]."""
-        _, lengths = self._path._directions(x)
-        return float(0.5 * self._k @ (lengths - self._rest) ** 2)
+        return float(0.5 * self._k @ self._stretch(x) ** 2)
 
-    def gradient(self, x: Array) -> Array:
-        """d energy / d x[nodes] (k, 3)."""
-        directions, lengths = self._path._directions(x)
-        return -self._path._spread(directions * (self._k * (lengths - self._rest))[:, None])
+    def add_gradient(self, x: Array, factor: float, out: Array) -> None:
+        """out += factor * d energy / d x."""
+        self._path.add_spans(x, -factor * self._k * self._stretch(x), out)
 
-    def hessian(self, x: Array) -> Array:
-        """Second derivative of the energy, one block per pair (m, 3, 3)."""
-        directions, lengths = self._path._directions(x)
-        blocks = []
-        for i, d in enumerate(directions):
-            axial = np.outer(d, d)
-            slack = 1.0 - self._rest[i] / lengths[i]
-            blocks.append(self._path._outer[i] * (self._k[i] * (axial + slack * (np.eye(3) - axial))))
-        return np.vstack(blocks)
+    def add_hessian(self, x: Array, factor: float, slots: Array, data: Array) -> None:
+        """data += factor * second derivative of the energy."""
+        stretch = self._stretch(x)
+        lateral = factor * self._k * stretch / (stretch + self._path.rest_lengths)
+        self._path.add_curvature(x, factor * self._k, lateral, slots, data)
 
 
-def _cross_matrices(v: Array) -> Array:
-    """[v]x for vectors (..., 3) -> (..., 3, 3)."""
-    out = np.zeros((*v.shape, 3))
-    out[..., 0, 1], out[..., 0, 2] = -v[..., 2], v[..., 1]
-    out[..., 1, 0], out[..., 1, 2] = v[..., 2], -v[..., 0]
-    out[..., 2, 0], out[..., 2, 1] = -v[..., 1], v[..., 0]
-    return out
-
-
-class _SurfaceIntegral:
+class _Surface:
     """Shared tables of integrals over a closed surface of 3- or 6-node triangles."""
 
-    def __init__(self, triangles: Array) -> None:
+    def __init__(self, triangles: Array, points: Array, weights: Array) -> None:
         order = 1 if triangles.shape[1] == 3 else 2
-        points, self._w = tri_rule(order)
-        self._N, dN = tri_shape(points, order)
-        self._da, self._db = dN[..., 0], dN[..., 1]
-        self.triangles = triangles
-        self.nodes, local = np.unique(triangles, return_inverse=True)
-        self._local = local.reshape(triangles.shape)
+        N, dN = tri_shape(points, order)
+        self.triangles = np.ascontiguousarray(triangles)
+        self._tables = (N, np.ascontiguousarray(dN[..., 0]), np.ascontiguousarray(dN[..., 1]), np.asarray(weights))
         k = triangles.shape[1]
-        rows = np.repeat(self._local, k, axis=1).reshape(-1)
-        cols = np.tile(self._local, (1, k)).reshape(-1)
+        rows, cols = np.repeat(triangles, k, axis=1).reshape(-1), np.tile(triangles, (1, k)).reshape(-1)
         self.pairs = np.column_stack([rows, cols])
 
-    def _at(self, x: Array) -> tuple[Array, Array, Array]:
-        """Position and the two surface tangents at the quadrature points (nt, ng, 3) each."""
-        corners = x[self.triangles]
-        return tuple(np.einsum("gk,tki->tgi", table, corners) for table in (self._N, self._da, self._db))  # type: ignore[return-value]
 
-    def _collect(self, dx: Array, da: Array, db: Array) -> Array:
-        """Chain rule from quadrature points to nodes."""
-        per = (
-            np.einsum("g,gk,tgi->tki", self._w, self._N, dx)
-            + np.einsum("g,gk,tgi->tki", self._w, self._da, da)
-            + np.einsum("g,gk,tgi->tki", self._w, self._db, db)
-        )
-        out = np.zeros((len(self.nodes), 3))
-        np.add.at(out, self._local, per)
-        return out
-
-    def _collect_second(self, blocks: dict[tuple[str, str], Array]) -> Array:
-        tables = {"x": self._N, "a": self._da, "b": self._db}
-        nt, k = self.triangles.shape
-        total = np.zeros((nt, k, k, 3, 3))
-        for (first, second), block in blocks.items():
-            total += np.einsum("g,gc,gd,tgij->tcdij", self._w, tables[first], tables[second], block, optimize=True)
-        return total.reshape(-1, 3, 3)
-
-
-class EnclosedVolume(_SurfaceIntegral):
+class EnclosedVolume(_Surface):
     """Volume enclosed by a surface, minus its volume at rest [m^3]."""
 
     def __init__(self, triangles: Array, rest: Array) -> None:
-        super().__init__(triangles)
-        self.rest_volume = 0.0
+        # One point is exact for flat triangles: the integrand is linear there.
+        flat = triangles.shape[1] == 3
+        points, weights = (np.full((1, 2), 1 / 3), np.full(1, 0.5)) if flat else tri_rule(2)
+        super().__init__(triangles, points, weights)
         self.rest_volume = self.volume(rest)
 
     def volume(self, x: Array) -> float:
         """Enclosed volume [m^3]."""
-        p, a, b = self._at(x)
-        return float(np.einsum("g,tgi,tgi->", self._w, p, np.cross(a, b)) / 3)
+        return float(kernels.surface_volume(x, self.triangles, *self._tables))
 
     def value(self, x: Array) -> float:
         """Volume gained [m^3]."""
         return self.volume(x) - self.rest_volume
 
-    def gradient(self, x: Array) -> Array:
-        """d volume / d x[nodes]: the area vector carried by each node [m^2] (k, 3)."""
-        p, a, b = self._at(x)
-        return self._collect(np.cross(a, b) / 3, np.cross(b, p) / 3, np.cross(p, a) / 3)
+    def add_gradient(self, x: Array, factor: float, out: Array) -> None:
+        """out += factor * d volume / d x: the area vector carried by each node [m^2]."""
+        kernels.surface_volume_gradient(x, self.triangles, *self._tables, float(factor), out)
 
-    def hessian(self, x: Array) -> Array:
-        """Second derivative of the volume, one block per pair (m, 3, 3)."""
-        p, a, b = (_cross_matrices(v / 3) for v in self._at(x))
-        return self._collect_second(
-            {("x", "a"): -b, ("x", "b"): a, ("a", "b"): -p, ("a", "x"): b, ("b", "x"): -a, ("b", "a"): p}
-        )
+    def add_hessian(self, x: Array, factor: float, slots: Array, data: Array) -> None:
+        """data += factor * second derivative of the volume."""
+        kernels.surface_volume_hessian(x, self.triangles, *self._tables, float(factor), slots, data)
 
 
-class FluidWeight(_SurfaceIntegral):
+class FluidWeight(_Surface):
     """Potential energy of a liquid that fills an enclosed volume [J]."""
 
     def __init__(self, triangles: Array, density: float, gravity: Array) -> None:
-        super().__init__(triangles)
+        super().__init__(triangles, *tri_rule(1 if triangles.shape[1] == 3 else 2))
         size = float(np.linalg.norm(gravity))
         self._down = np.asarray(gravity, float) / size if size else np.zeros(3)
         self._scale = -density * size
+
+    def _at(self, x: Array) -> list[Array]:
+        """Position and the two surface tangents at the quadrature points (nt, ng, 3) each."""
+        corners = x[self.triangles]
+        return [np.einsum("gk,tki->tgi", table, corners) for table in self._tables[:3]]
 
     def value(self, x: Array) -> float:
         """-rho g . (integral of x over the volume) [J]."""
         p, a, b = self._at(x)
         s = p @ self._down
-        return float(self._scale * np.einsum("g,tg,tg->", self._w, 0.5 * s**2, np.cross(a, b) @ self._down))
+        return float(self._scale * np.einsum("g,tg,tg->", self._tables[3], 0.5 * s**2, np.cross(a, b) @ self._down))
 
-    def gradient(self, x: Array) -> Array:
-        """d energy / d x[nodes] (k, 3)."""
+    def add_gradient(self, x: Array, factor: float, out: Array) -> None:
+        """out += factor * d energy / d x."""
         p, a, b = self._at(x)
         g = self._down
         s = (p @ g)[..., None]
         flux = (np.cross(a, b) @ g)[..., None]
-        return self._scale * self._collect(s * flux * g, 0.5 * s**2 * np.cross(b, g), 0.5 * s**2 * np.cross(g, a))
+        parts = (s * flux * g, 0.5 * s**2 * np.cross(b, g), 0.5 * s**2 * np.cross(g, a))
+        w = self._tables[3]
+        per = sum(np.einsum("g,gk,tgi->tki", w, table, part) for table, part in zip(self._tables[:3], parts))
+        np.add.at(out, self.triangles, factor * self._scale * per)
 
-    def hessian(self, x: Array) -> Array:
-        """Second derivative of the energy, one block per pair (m, 3, 3)."""
+    def add_hessian(self, x: Array, factor: float, slots: Array, data: Array) -> None:
+        """data += factor * second derivative of the energy."""
         p, a, b = self._at(x)
         g = self._down
         s = (p @ g)[..., None, None]
         flux = (np.cross(a, b) @ g)[..., None, None]
         xa = s * (g[:, None] * np.cross(b, g)[..., None, :])
         xb = s * (g[:, None] * np.cross(g, a)[..., None, :])
-        twist = 0.5 * s**2 * _cross_matrices(g)
+        cross = np.array([[0, -g[2], g[1]], [g[2], 0, -g[0]], [-g[1], g[0], 0]])
+        twist = 0.5 * s**2 * cross
         swap = (0, 1, 3, 2)
         blocks = {
-            ("x", "x"): flux * np.outer(g, g),
-            ("x", "a"): xa,
-            ("a", "x"): xa.transpose(swap),
-            ("x", "b"): xb,
-            ("b", "x"): xb.transpose(swap),
-            ("a", "b"): -twist,
-            ("b", "a"): twist,
-        }
-        return self._scale * self._collect_second(blocks)
+            (0, 0): flux * np.outer(g, g), (0, 1): xa, (1, 0): xa.transpose(swap),
+            (0, 2): xb, (2, 0): xb.transpose(swap), (1, 2): -twist, (2, 1): twist,
+        }  # fmt: skip
+        k = self.triangles.shape[1]
+        total = np.zeros((len(self.triangles), k, k, 3, 3))
+        for (i, j), block in blocks.items():
+            total += np.einsum("g,gc,gd,tgij->tcdij", self._tables[3], self._tables[i], self._tables[j], block, optimize=True)
+        valid = slots >= 0
+        np.add.at(data, slots[valid], factor * self._scale * total.reshape(-1, 3, 3)[valid])
 
 
 class DirectedMotion:
@@ -282,20 +234,19 @@ class DirectedMotion:
     pairs = np.zeros((0, 2), dtype=np.int64)
 
     def __init__(self, nodes: Array, weights: Array, direction: Array, rest: Array) -> None:
-        self.nodes, inverse = np.unique(nodes, return_inverse=True)
-        self._weights = np.bincount(inverse, weights=weights, minlength=len(self.nodes))
+        self._nodes, inverse = np.unique(nodes, return_inverse=True)
+        self._weights = np.bincount(inverse, weights=weights, minlength=len(self._nodes))
         self._direction = np.asarray(direction, float)
         self._rest = 0.0
         self._rest = self.value(rest)
 
     def value(self, x: Array) -> float:
         """Motion along the direction [m]."""
-        return float(self._weights @ (x[self.nodes] @ self._direction)) - self._rest
+        return float(self._weights @ (x[self._nodes] @ self._direction)) - self._rest
 
-    def gradient(self, x: Array) -> Array:
-        """d value / d x[nodes] (k, 3)."""
-        return self._weights[:, None] * self._direction
+    def add_gradient(self, x: Array, factor: float, out: Array) -> None:
+        """out += factor * d value / d x."""
+        out[self._nodes] += factor * self._weights[:, None] * self._direction
 
-    def hessian(self, x: Array) -> Array:
-        """Empty: the coordinate is linear."""
-        return np.zeros((0, 3, 3))
+    def add_hessian(self, x: Array, factor: float, slots: Array, data: Array) -> None:
+        """Nothing: the coordinate is linear."""

@@ -95,7 +95,7 @@ class SolidModel:
                 path = CablePath(anchors, X, a.friction)
                 self._bound.append(("node", path))
                 if a.tube_stiffness:
-                    self._springs.append(Tube(path, X, a.tube_stiffness))
+                    self._springs.append(Tube(path, a.tube_stiffness))
             elif isinstance(a, Chamber):
                 triangles = layout.cavities[self._owner(a.cavity, a.body), a.cavity]
                 self._bound.append(("node", EnclosedVolume(triangles, X)))
@@ -253,10 +253,10 @@ class SolidModel:
 
     def _add_loads(self, x: Array, effort: Array, g: Array) -> None:
         for s in self._springs:
-            g[s.nodes] -= s.gradient(x)
+            s.add_gradient(x, -1.0, g)
         for (kind, bound), e in zip(self._bound, effort):
             if kind == "node" and e:
-                g[bound.nodes] += e * _pull(bound, x)
+                _add_pull(bound, x, float(e), g)
 
     def _add_parts(self, effort: Array, out: Array) -> None:
         for (kind, bound), e in zip(self._bound, effort):
@@ -310,7 +310,7 @@ class SolidModel:
                 out[part.v_start : part.v_start + part.translations, i] = row
                 continue
             if kind == "node":
-                g[bound.nodes] = _pull(bound, x) if pull else bound.gradient(x)
+                (_add_pull if pull else _add_gradient)(bound, x, 1.0, g)
             else:
                 chosen = [np.zeros(len(m)) for m in self._material]
                 for s, ids in zip(chosen, bound):
@@ -358,7 +358,7 @@ class SolidModel:
             raise UnknownNameError("strain gauge", name, self._gauges)
         path, x = self._gauges[name], self.positions(q)
         g = np.zeros_like(x)
-        g[path.nodes] = -path.gradient(x) / path.rest_length
+        path.add_gradient(x, -1.0 / path.rest_length, g)
         return -path.value(x) / path.rest_length, self.layout.reduce(q, x, g)
 
     def centre_of_mass(self, q: Array) -> tuple[Array, Array]:
@@ -489,10 +489,13 @@ class SolidModel:
         return total
 
 
-def _pull(coupling: Any, x: Array) -> Array:
-    """Force on the nodes per unit effort; differs from the gradient only with friction."""
-    pull = getattr(coupling, "pull", None)
-    return coupling.gradient(x) if pull is None else pull(x)
+def _add_gradient(coupling: Any, x: Array, factor: float, out: Array) -> None:
+    coupling.add_gradient(x, factor, out)
+
+
+def _add_pull(coupling: Any, x: Array, factor: float, out: Array) -> None:
+    """out += force on the nodes per unit effort; differs from the gradient only with friction."""
+    getattr(coupling, "add_pull", coupling.add_gradient)(x, factor, out)
 
 
 def _slide_row(part: Part, axis: Array, name: str) -> Array:

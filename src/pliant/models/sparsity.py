@@ -31,7 +31,7 @@ class Sparsity:
         self._layout = layout
         self._couplings = couplings
         pairs = [np.stack(np.broadcast_arrays(c[:, :, None], c[:, None, :]), -1).reshape(-1, 2) for c in cells]
-        pairs += [c.nodes[c.pairs] for c in couplings if len(c.pairs)]
+        pairs += [c.pairs for c in couplings if len(c.pairs)]
         every = np.vstack(pairs) if pairs else np.zeros((0, 2), int)
         keys = np.unique(np.minimum(every[:, 0], every[:, 1]) * len(layout.rest_nodes) + every.max(axis=1))
         first, second = keys // len(layout.rest_nodes), keys % len(layout.rest_nodes)
@@ -42,7 +42,7 @@ class Sparsity:
         self.slots = [self._slots_of(_flat(c)[:, :, None], _flat(c)[:, None, :]) for c in cells]
         self._coupling_slots = []
         for c in couplings:
-            n = c.nodes[c.pairs]
+            n = c.pairs
             rows, cols = 3 * n[:, 0, None] + np.arange(3), 3 * n[:, 1, None] + np.arange(3)
             self._coupling_slots.append(self._slots_of(rows[:, :, None], cols[:, None, :]))
         self._rows = np.concatenate(self._mixed_rows) if self._mixed_rows else np.zeros(0, int)
@@ -141,8 +141,7 @@ class Assembly:
         if weights is not None:
             for coupling, slots, w in zip(s._couplings, s._coupling_slots, weights):
                 if w and slots.size:
-                    valid = slots >= 0
-                    np.add.at(self.data, slots[valid], w * coupling.hessian(x)[valid])
+                    coupling.add_hessian(x, w, slots, self.data)
         nnz = s.pattern.nnz
         if not s._layout.parts:
             return SymmetricMatrix(s.pattern, self.data)
