@@ -6,7 +6,9 @@ depend on any solver.
 
 from __future__ import annotations
 
+import itertools
 import shutil
+from dataclasses import dataclass
 from types import SimpleNamespace
 
 import numpy as np
@@ -89,7 +91,9 @@ class BoxModel:
         position = q[np.isclose(self._rest[:, 0], LENGTH)].mean(axis=0)
         if isinstance(points, str):
             return Placement((points,), position, np.eye(3))
-        return Placement(tuple(points), np.array([position] * len(points)), np.array([np.eye(3)] * len(points)))
+        return Placement(
+            tuple(points), np.array([position] * len(points)), np.array([np.eye(3)] * len(points))
+        )
 
     def field(self, q, effort, name):
         return np.abs(self._rest[:, 2]) * (0.1 + abs(float(effort[0])))
@@ -156,6 +160,63 @@ class Ball:
         return Ball(self.centre + step, self.radius)
 
 
+@dataclass(frozen=True)
+class Goal:
+    """A target with the drawing interface only."""
+
+    point: str
+    position: tuple
+
+
+@pytest.fixture
+def goal():
+    return Goal("tip", (LENGTH, 0.0, 0.0))
+
+
+@pytest.fixture(scope="session")
+def finger():
+    """A small finite-element finger with two cables."""
+    from pliant.bodies import Fixation, Point, SoftBody
+    from pliant.geometry.mesh import TetMesh
+    from pliant.materials import NeoHookean
+    from pliant.models.fem import FemModel
+    from pliant.robot import Robot
+
+    cells, wide = (10, 2, 2), 0.015
+    steps = [np.arange(c + 1) for c in cells]
+    grid = np.stack(np.meshgrid(*steps, indexing="ij"), -1).reshape(-1, 3)
+    nodes = (grid / cells - [0, 0.5, 0.5]) * [LENGTH, wide, wide]
+    index = {tuple(p): i for i, p in enumerate(grid.tolist())}
+    tets = []
+    for corner in itertools.product(*(range(c) for c in cells)):
+        for order in itertools.permutations(range(3)):
+            at, path = list(corner), [index[corner]]
+            for axis in order:
+                at[axis] += 1
+                path.append(index[tuple(at)])
+            if np.linalg.det(nodes[path[1:]] - nodes[path[0]]) < 0:
+                path[1], path[2] = path[2], path[1]
+            tets.append(path)
+    mesh = TetMesh(nodes=nodes, tets=np.array(tets), node_sets={"base": np.flatnonzero(grid[:, 0] == 0)})
+
+    def cable(name, y, z):
+        return Cable(
+            name=name,
+            points=[(x, y, z) for x in np.linspace(0.002, LENGTH - 0.002, 6)],
+            pull_point=(-0.01, y, z),
+            displacement_limits=(0.0, 0.02),
+        )
+
+    robot = Robot(
+        "finger",
+        (SoftBody("finger", mesh, NeoHookean(5e5, 0.45)),),
+        fixations=(Fixation("base"),),
+        actuators=(cable("up", 0.0, 0.005), cable("side", 0.005, 0.0)),
+        points=(Point("tip", (LENGTH, 0.0, 0.0)),),
+    )
+    return FemModel(robot)
+
+
 @pytest.fixture
 def box():
     return BoxModel()
@@ -168,7 +229,8 @@ def ball():
 
 @pytest.fixture
 def sweep(box):
-    return [box.solve(box, np.array([d, 0.0])).but(time=t) for t, d in zip(np.linspace(0, 2, 41), np.linspace(0, 0.028, 41))]
+    times, pulls = np.linspace(0, 2, 41), np.linspace(0, 0.028, 41)
+    return [box.solve(box, np.array([d, 0.0])).but(time=t) for t, d in zip(times, pulls)]
 
 
 @pytest.fixture(scope="session")
@@ -177,7 +239,9 @@ def chromium():
     path = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
     if path is None:
         pytest.skip("no chromium on this machine (Debian: apt install chromium)")
-    api = pytest.importorskip("playwright.sync_api", reason="playwright is not installed (pip install playwright)")
+    api = pytest.importorskip(
+        "playwright.sync_api", reason="playwright is not installed (pip install playwright)"
+    )
     with api.sync_playwright() as playwright:
         browser = playwright.chromium.launch(
             executable_path=path,

@@ -117,6 +117,7 @@ def replay_data(
             }
             for name, path in first_picture.cables.items()
         ],
+        "chambers": [_chamber(pictures, name) for name in first_picture.chambers],
         "obstacles": [
             {"vertices": _pack(v.astype("<f4")), "triangles": _pack(t.astype("<u4"))}
             for v, t in first_picture.obstacles
@@ -130,7 +131,7 @@ def replay_data(
         "ramp": _pack(_ramp()),
         "colours": {
             name: list(getattr(colours, name.upper()))
-            for name in ("plain", "obstacle", "fixation", "contact", "point", "slack", "cable")
+            for name in ("plain", "obstacle", "fixation", "contact", "point", "slack", "cable", "chamber")
         },
         "size": scene.size,
         "centre": scene.centre.tolist(),
@@ -162,6 +163,17 @@ def _field(
         "low": number(low),
         "high": number(high),
         "values": _pack(np.rint(values * 255).astype(np.uint8)),
+    }
+
+
+def _chamber(pictures: list[Picture], name: str) -> dict[str, Any]:
+    origin, scale, packed = _quantise(np.stack([p.chambers[name][0] for p in pictures]))
+    return {
+        "count": packed.shape[1],
+        "origin": origin.tolist(),
+        "scale": scale,
+        "positions": _pack(packed),
+        "triangles": _pack(pictures[0].chambers[name][1].astype("<u4")),
     }
 
 

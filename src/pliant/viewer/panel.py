@@ -26,7 +26,7 @@ class Panel:
 
     def __init__(self, viewer: ViewerServer, *, targets: Sequence[Any] | None) -> None:
         self.viewer, self._server = viewer, viewer.server
-        self._gui = gui = viewer.server.gui
+        gui: Any = viewer.server.gui
         robot, scene = viewer.robot, viewer.scene
         gui.configure_theme(
             show_logo=False, show_share_button=False, control_width="medium", brand_color=(46, 96, 156)

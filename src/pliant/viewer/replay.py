@@ -34,7 +34,7 @@ class Replay:
         self._times = frame_times(states)
         self._frame, self._playing, self._stopped = 0, False, False
         self._wake = threading.Condition()
-        gui = viewer.server.gui
+        gui: Any = viewer.server.gui
         with gui.add_folder("Replay", order=-1.0):
             self._button = gui.add_button("Play")
             self._slider = gui.add_slider("frame", 0, len(states) - 1, 1, 0)

@@ -15,7 +15,7 @@ import numpy as np
 from pliant.actuators import Cable
 from pliant.errors import ArgumentError, UnknownNameError
 from pliant.state import Skin, State
-from pliant.viewer.surface import BodySurface
+from pliant.viewer.surface import BodySurface, skin_strain
 
 Array = np.ndarray
 Surface = tuple[Array, Array]
@@ -28,7 +28,8 @@ FIELD_UNITS: Mapping[str, tuple[str, float]] = {
 }
 PLAIN_FIELD = "none"
 MAX_FIXATION_POINTS = 400
-NEIGHBOURS = 16
+# Enough to reach around a slender body: one face alone does not fix the motion across it.
+NEIGHBOURS = 120
 
 
 @dataclass(frozen=True, eq=False)
@@ -104,7 +105,7 @@ class Scene:
         """Names of the fields by which the body can be coloured."""
         offered = getattr(self.model, "fields", None)
         if offered is None:
-            offered = ("strain", "stress") if hasattr(self.model, "field") else ()
+            offered = ("strain", "stress") if hasattr(self.model, "field") else ("strain",)
         return ("displacement", *(f for f in offered if f != "displacement"), PLAIN_FIELD)
 
     def values(self, state: State, field: str) -> Array:
@@ -115,6 +116,8 @@ class Scene:
             return np.zeros(len(self.rest))
         if field == "displacement":
             values = np.linalg.norm(self.model.skin_positions(state.q) - self.rest, axis=1)
+        elif field == "strain" and not hasattr(self.model, "field"):
+            values = skin_strain(self.skin, self.rest, np.asarray(self.model.skin_positions(state.q), float))
         else:
             values = np.asarray(self.model.field(state.q, state.effort, field), float)
             if values.shape != (len(self.rest),):
@@ -184,7 +187,7 @@ class Scene:
     def _carry(self, cable: Cable) -> tuple[Array, Array, Array]:
         """Fixed lead-in points, and neighbours and weights that carry the via points with the skin.
 
-        The weights are the smallest ones that reproduce affine motions exactly.
+        The weights reproduce affine motions exactly and prefer near vertices.
         """
         via = np.array(cable.points)
         lead = np.zeros((0, 3)) if cable.pull_point is None else np.array([cable.pull_point])
@@ -194,8 +197,9 @@ class Scene:
         weights = np.empty((len(via), k))
         for i, p in enumerate(via):
             local = (self.rest[near[i]] - p) / self.size
-            system = np.vstack([np.ones(k), local.T])
-            weights[i] = np.linalg.lstsq(system, np.array([1.0, 0, 0, 0]), rcond=None)[0]
+            favour = 1.0 / (distance[i, near[i]] / self.size + 1e-3)
+            system = np.vstack([np.ones(k), local.T]) * favour
+            weights[i] = favour * np.linalg.lstsq(system, np.array([1.0, 0, 0, 0]), rcond=1e-9)[0]
             weights[i] /= weights[i].sum()
         return lead, near, weights
 
@@ -228,16 +232,13 @@ def obstacle_surface(obstacle: Any) -> Surface:
 
 def contact_arrows(contacts: Any) -> tuple[Array, Array]:
     """Where contacts are [m] (c, 3) and the force on the body [N] (c, 3), of a `State.contacts`."""
-    empty = np.zeros((0, 3))
-    if contacts is None:
-        return empty, empty
-    points = np.asarray(getattr(contacts, "points", empty), float).reshape(-1, 3)
-    forces = np.asarray(getattr(contacts, "forces", np.zeros(len(points))), float)
-    if forces.ndim == 1 and len(forces) == len(points):  # only the normal parts are given
-        normals = np.asarray(getattr(contacts, "normals", np.zeros((len(points), 3))), float).reshape(-1, 3)
-        forces = forces[:, None] * normals
-    if forces.shape != points.shape:
-        return empty, empty
+    if contacts is None or len(contacts.gap) == 0:
+        return np.zeros((0, 3)), np.zeros((0, 3))
+    points, normal = np.asarray(contacts.point, float), np.asarray(contacts.normal, float)
+    forces = np.asarray(contacts.forces, float)[:, None] * normal
+    tangential, tangents = getattr(contacts, "tangential", None), getattr(contacts, "tangents", None)
+    if tangential is not None and tangents is not None:
+        forces = forces + np.einsum("mk,mkc->mc", tangential, tangents)
     return points, forces
 
 

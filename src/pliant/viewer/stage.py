@@ -145,7 +145,8 @@ class Stage:
 
     def _draw_points(self, picture: Picture) -> None:
         for name, position in picture.points.items():
-            ball, label = self._nodes.get(f"point {name}"), self._nodes.get(f"label {name}")
+            ball: Any = self._nodes.get(f"point {name}")
+            label: Any = self._nodes.get(f"label {name}")
             if ball is None:
                 ball = self.server.scene.add_icosphere(
                     f"/points/{name}",

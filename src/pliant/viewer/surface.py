@@ -139,6 +139,44 @@ def tube_triangles(n: int, sides: int = SIDES) -> Array:
     return np.concatenate([wall, cap0, cap1]).astype(np.int64)
 
 
+def skin_strain(skin: Skin, rest: Array, now: Array) -> Array:
+    """Largest principal strain of the skin in magnitude, |stretch - 1| [-], at its vertices (n,).
+
+    It needs nothing but the skin: the in-plane strain of its triangles and the axial strain of its
+    segments, averaged over the neighbours of a vertex by their size at rest.
+    """
+    total, weight = np.zeros(len(rest)), np.zeros(len(rest))
+
+    def spread(cells: Array, values: Array, sizes: Array) -> None:
+        for k in range(cells.shape[1]):
+            np.add.at(total, cells[:, k], values * sizes)
+            np.add.at(weight, cells[:, k], sizes)
+
+    triangles = np.asarray(skin.triangles, np.int64).reshape(-1, 3)
+    if len(triangles):
+        grams = []
+        for x in (rest, now):
+            edges = np.stack(
+                [x[triangles[:, 1]] - x[triangles[:, 0]], x[triangles[:, 2]] - x[triangles[:, 0]]], 1
+            )
+            grams.append(edges @ edges.transpose(0, 2, 1))
+        area = np.sqrt(np.maximum(np.linalg.det(grams[0]), 0.0)) / 2
+        sound = area > 1e-12 * max(float(area.max()), 1e-300)
+        value = np.zeros(len(triangles))
+        # Eigenvalues of G0^-1 G are the squared principal stretches.
+        m = np.linalg.solve(grams[0][sound], grams[1][sound])
+        half = np.trace(m, axis1=1, axis2=2) / 2
+        root = np.sqrt(np.maximum(half**2 - np.linalg.det(m), 0.0))
+        squares = np.stack([half + root, half - root], axis=1)
+        value[sound] = np.abs(np.sqrt(np.maximum(squares, 0.0)) - 1).max(axis=1)
+        spread(triangles, value, area)
+    segments = np.asarray(skin.segments, np.int64).reshape(-1, 2)
+    if len(segments):
+        long0, long1 = (np.linalg.norm(x[segments[:, 1]] - x[segments[:, 0]], axis=1) for x in (rest, now))
+        spread(segments, np.abs(long1 / np.maximum(long0, 1e-300) - 1), long0)
+    return total / np.where(weight > 0, weight, 1.0)
+
+
 @dataclass(frozen=True, eq=False)
 class BodySurface:
     """Drawn surface of a skin: fixed triangles and, per drawn vertex, the skin vertex it belongs to.
