@@ -8,6 +8,7 @@ from typing import Any
 from pliant.actuators.actuator import Actuator, Drive, Interval
 from pliant.actuators.cable import Cable
 from pliant.actuators.chamber import Chamber
+from pliant.actuators.dielectric import DielectricLayer
 from pliant.actuators.forces import PatchForce, PointForce
 from pliant.actuators.slide import Slide
 from pliant.actuators.stiffness import Stiffness
@@ -17,6 +18,7 @@ __all__ = [
     "Actuator",
     "Cable",
     "Chamber",
+    "DielectricLayer",
     "Drive",
     "Interval",
     "PatchForce",
@@ -26,7 +28,9 @@ __all__ = [
     "actuator_from_dict",
 ]
 
-_KINDS: dict[str, type[Actuator]] = {c.kind: c for c in (Cable, Chamber, PointForce, PatchForce, Stiffness, Slide)}
+_KINDS: dict[str, type[Actuator]] = {
+    c.kind: c for c in (Cable, Chamber, DielectricLayer, PointForce, PatchForce, Stiffness, Slide)
+}
 
 
 def actuator_from_dict(data: Mapping[str, Any]) -> Actuator:

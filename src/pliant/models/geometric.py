@@ -1,0 +1,204 @@
+"""GeometricModel: a soft body as geometry.
+
+Every element is drawn to two target shapes: its rest shape, turned to where the element is now, and its current
+shape with the rest volume. The blend of the two (see `geometric_stiffness`) maps to Young's modulus and Poisson
+ratio. Written with deformation gradients the energy does not depend on the mesh:
+
+    E = sum_e V_e w ( R |F - R_e|^2 + (1 - R) |F - F_s|^2 ),     F_s = F - (tr S / 3 - 1) R_e
+
+with F = R_e S. F_s is the nearest shape of mean stretch one; measured so, the energy is that of a co-rotational body, and
+`volume="determinant"` keeps the volume itself (as rubber does). It is finite for every deformation, inverted elements too, and its Hessian is bounded by a constant matrix that is
+factorised once: `project` uses that (local/global iterations), `equilibrium` uses the exact Hessian.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from pliant._kernels import geometric as kernels
+from pliant.actuators import Cable, Chamber, DielectricLayer
+from pliant.errors import ArgumentError
+from pliant.materials.material import Mode
+from pliant.models.geometric_dielectric import LayerCapacity, prestretched
+from pliant.models.geometric_stiffness import LINEAR_LAWS, SecantCurve, shape_parameter
+from pliant.models.solid import SolidModel
+from pliant.robot import Robot
+
+Array = np.ndarray
+_VOLUMES = {"mean": kernels.MEAN, "determinant": kernels.DETERMINANT, "cube-root": kernels.CUBE_ROOT}
+
+
+class GeometricModel(SolidModel):
+    """Shape energies on the bodies' meshes; the same robots and the same contract as `FemModel`.
+
+    Args:
+        robot: the description.
+        stiffness: "auto" takes a constant shear modulus for linear laws and a strain-dependent one for rubber;
+            "constant" or "hyperelastic" force one of them.
+        volume: how the volume of an element is measured: "mean" (stretch), "determinant" or "cube-root" (the source);
+            "auto" takes "mean" for linear laws and "determinant" for rubber.
+        calibration: test of the rubber that is reproduced exactly: "planar", "uniaxial" or "equibiaxial".
+        poisson: Poisson ratio of the shape blending for all materials; None takes that of each material.
+        element: "linear" or "quadratic" tetrahedra.
+        mass: "lumped" or "consistent" mass matrix.
+    """
+
+    def __init__(
+        self,
+        robot: Robot,
+        *,
+        stiffness: str = "auto",
+        volume: str = "auto",
+        calibration: Mode = "planar",
+        poisson: float | None = None,
+        element: str = "linear",
+        mass: str = "lumped",
+    ) -> None:
+        if stiffness not in ("auto", "constant", "hyperelastic"):
+            raise ArgumentError("stiffness", f"{stiffness!r}", "'auto', 'constant' or 'hyperelastic'")
+        if volume not in ("auto", *_VOLUMES):
+            raise ArgumentError("volume", f"{volume!r}", ", ".join(("auto", *_VOLUMES)))
+        self.stiffness_law = stiffness
+        super().__init__(robot, element=element, mass=mass)
+        self._grads = [prestretched(self, i) for i in range(len(self.layout.groups))]
+        self._shape_materials(poisson, volume, calibration)
+
+    def __repr__(self) -> str:
+        return f"GeometricModel({self.robot.name!r}, {self.nodes} nodes, {self.nv} dofs)"
+
+    def _shape_materials(self, poisson: float | None, volume: str, calibration: Mode) -> None:
+        curves, lame, shapes, volumes = [], [], [], []
+        for i, m in enumerate(self.materials):
+            nu = m.poisson if poisson is None else float(poisson)
+            try:
+                shapes.append(shape_parameter(nu))
+            except ArgumentError as error:
+                raise ArgumentError(f"materials[{i}].poisson", f"{nu}", "0 <= nu < 0.5") from error
+            rubber = m.law not in LINEAR_LAWS if self.stiffness_law == "auto" else self.stiffness_law == "hyperelastic"
+            curves.append(SecantCurve.of(m, mode=calibration) if rubber else SecantCurve.constant(m.shear))
+            chosen = volume if volume != "auto" else "determinant" if rubber else "mean"
+            volumes.append(_VOLUMES[chosen])
+            lame.append(2.0 * m.shear * nu / (1.0 - 2.0 * nu))
+        self.curves = tuple(curves)
+        self.shape_parameters = np.array(shapes)
+        self._lame = np.array(lame)
+        self._volume = np.array(volumes, dtype=np.int64)
+        self._shear = np.array([float(c(0.0)) for c in curves])
+        self._width = np.array([c.width for c in curves])
+        rows = max(len(c.table) for c in curves)
+        self._curves = np.zeros((len(curves), rows, 5))
+        for i, c in enumerate(curves):
+            # A curve shorter than the longest ends in constant continuations of its last row.
+            self._curves[i, : len(c.table)] = c.table
+            if c.width and len(c.table) < rows:
+                raise ArgumentError("materials", "tables of different length", "curves made by SecantCurve")
+
+    # ---- elastic energy --------------------------------------------------------------------------
+    def _tables(self) -> list[tuple[Any, ...]]:
+        return [
+            (g.cells, grads, g.weights, row, self._curves, self._width, self._lame, self._volume)
+            for g, grads, row in zip(self.layout.groups, self._grads, self._material)
+        ]
+
+    def _element_energies(self, x: Array) -> list[Array]:
+        out = []
+        for table in self._tables():
+            e = np.empty(len(table[0]))
+            kernels.energies(x, *table, e)
+            out.append(e)
+        return out
+
+    def _elastic_energy(self, x: Array, scale: list[Array]) -> float:
+        return float(sum(s @ e for s, e in zip(scale, self._element_energies(x))))
+
+    def _region_energy(self, x: Array, regions: list[Array]) -> float:
+        return float(sum(e[ids].sum() for e, ids in zip(self._element_energies(x), regions)))
+
+    def _elastic_force(self, x: Array, scale: list[Array], out: Array) -> float:
+        return float(sum(kernels.forces(x, *t, s, 0, len(s), out) for t, s in zip(self._tables(), scale)))
+
+    def _elastic_tangent(self, x: Array, scale: list[Array], slots: list[Array], data: Array, out: Array) -> float:
+        total = 0.0
+        for table, s, place in zip(self._tables(), scale, slots):
+            total += kernels.tangents(x, *table, s, place, data, out)
+        return total
+
+    # ---- actuators ---------------------------------------------------------------------------------
+    def _bind_other(self, actuator: Any) -> tuple[str, Any]:
+        if isinstance(actuator, DielectricLayer):
+            return "node", LayerCapacity(actuator, self.layout, self._elements_of(actuator.region, actuator.body))
+        return super()._bind_other(actuator)
+
+    @cached_property
+    def rest_measures(self) -> Array:
+        """Rest length of each cable [m], volume of each chamber [m^3], half capacity of each layer [F]; else nan (nu,)."""
+        out = []
+        for a, (_, bound) in zip(self.robot.actuators, self._bound):
+            if isinstance(a, Cable):
+                out.append(bound.rest_length)
+            elif isinstance(a, Chamber):
+                out.append(bound.rest_volume)
+            elif isinstance(a, DielectricLayer):
+                out.append(bound.rest_value)
+            else:
+                out.append(np.nan)
+        return np.array(out)
+
+    def command(self, ratios: Mapping[str, float]) -> dict[str, float]:
+        """Displacements that belong to geometric ratios: cable length s, chamber volume alpha, layer area lambda.
+
+        Raises:
+            ArgumentError: a ratio is impossible (not positive, a cable that would be paid out), or the actuator
+                is driven by effort.
+        """
+        out = {}
+        for name, given in ratios.items():
+            i = self.robot.actuator_index(name)
+            a, measure, ratio = self.robot.actuators[i], self.rest_measures[i], float(given)
+            if np.isnan(measure):
+                raise ArgumentError(f"ratios[{name!r}]", f"a {a.kind} has no ratio", "cables, chambers, dielectric layers")
+            if not (np.isfinite(ratio) and ratio > 0.0):
+                raise ArgumentError(f"ratios[{name!r}]", f"{given}", "a finite number greater than 0")
+            if a.drive != "displacement":
+                raise ArgumentError(f"ratios[{name!r}]", "the actuator is driven by effort", "drive='displacement'")
+            if isinstance(a, Cable):
+                out[name] = (1.0 - ratio) * measure
+            elif isinstance(a, Chamber):
+                out[name] = (ratio - 1.0) * measure
+            else:
+                out[name] = (ratio**2 - 1.0) * measure
+        return out
+
+    def ratios(self, state: Any) -> dict[str, float]:
+        """The ratios that a state has reached: length, volume or area over its value at rest."""
+        delta = self.displacement(getattr(state, "q", state))
+        out = {}
+        for a, d, measure in zip(self.robot.actuators, delta, self.rest_measures):
+            if isinstance(a, Cable):
+                out[a.name] = float(1.0 - d / measure)
+            elif isinstance(a, Chamber):
+                out[a.name] = float(1.0 + d / measure)
+            elif isinstance(a, DielectricLayer):
+                out[a.name] = float(np.sqrt(1.0 + d / measure))
+        return out
+
+    # ---- how the elements are doing ------------------------------------------------------------------
+    def deformation_gradients(self, state: Any) -> Array:
+        """Deformation gradient of each element, at its first quadrature point (ne, 3, 3)."""
+        x = self.positions(getattr(state, "q", state))
+        out = [np.empty((len(g.cells), 3, 3)) for g in self.layout.groups]
+        for g, grads, F in zip(self.layout.groups, self._grads, out):
+            kernels.gradients(x, g.cells, grads, F)
+        return np.concatenate(out)
+
+    def strains(self, state: Any) -> Array:
+        """Largest principal engineering strain |sigma - 1| of each element (ne,)."""
+        return np.abs(np.linalg.svd(self.deformation_gradients(state), compute_uv=False) - 1.0).max(axis=1)
+
+    def inverted(self, state: Any) -> int:
+        """Number of inverted elements."""
+        return int((np.linalg.det(self.deformation_gradients(state)) <= 0.0).sum())
