@@ -11,10 +11,10 @@ stl       -       -      the boundary only
 obj, ply  -       -      the boundary only
 ========  ======  =====  ===================================================
 
-Regions are stored as 0/1 integer cell data "region:NAME", node sets as 0/1 integer point data "nodes:NAME";
-the triangles of surfaces and cavities are stored as triangle cells with integer cell data "surface:NAME" and
-"cavity:NAME" (1 where the triangle belongs to it with its stored orientation, 0 elsewhere). Any tool can read
-them, and nothing in a file is ever executed.
+In VTK and VTU, regions are stored as 0/1 integer cell data "region:NAME", node sets as 0/1 integer point
+data "nodes:NAME"; the triangles of surfaces and cavities are stored as triangle cells with integer cell data
+"surface:NAME" and "cavity:NAME" (1 where the triangle belongs to it with its stored orientation, else 0).
+MSH uses physical groups, see `pliant.geometry.msh`. Nothing in a file is ever executed.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ import contextlib
 import io
 import os
 import tempfile
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -33,13 +33,12 @@ import numpy as np
 from pliant.errors import ArgumentError, FileError, PliantError
 from pliant.geometry import topology
 from pliant.geometry.mesh import TetMesh
+from pliant.geometry.msh import without_element_data, write_msh
 
 UNITS = {"m": 1.0, "mm": 1e-3}
 VOLUME_FORMATS = (".vtk", ".vtu", ".msh")
 SURFACE_FORMATS = (".stl", ".obj", ".ply")
 _FORMAT_NAMES = {".vtk": "vtk", ".vtu": "vtu", ".msh": "gmsh", ".stl": "stl", ".obj": "obj", ".ply": "ply"}
-# Gmsh 4 wants an entity for every node; 2.2 takes several cell types as they are.
-_WRITE_NAMES = _FORMAT_NAMES | {".msh": "gmsh22"}
 _MAX_BYTES = 4 << 30
 
 
@@ -51,8 +50,6 @@ def _scale(units: str) -> float:
 
 def _load(path: str | Path, formats: tuple[str, ...]) -> Any:
     """Parse a file with meshio; whatever goes wrong inside becomes a `FileError`."""
-    import meshio
-
     file = Path(path)
     if file.suffix.lower() not in formats:
         raise FileError(file, f"the ending {file.suffix!r} is not one of {', '.join(formats)}")
@@ -63,7 +60,7 @@ def _load(path: str | Path, formats: tuple[str, ...]) -> Any:
     try:
         # meshio prints and even exits on some broken files.
         with contextlib.redirect_stdout(io.StringIO()), contextlib.redirect_stderr(io.StringIO()):
-            data = meshio.read(file, file_format=_FORMAT_NAMES[file.suffix.lower()])
+            data = _parse(file)
     except (Exception, SystemExit) as error:
         said = " ".join(str(error).split())[:200] or type(error).__name__
         raise FileError(file, f"cannot be read as {file.suffix[1:].upper()}: {said}") from None
@@ -84,6 +81,18 @@ def _load(path: str | Path, formats: tuple[str, ...]) -> Any:
     return data
 
 
+def _parse(file: Path) -> Any:
+    import meshio
+
+    kind = _FORMAT_NAMES[file.suffix.lower()]
+    if kind == "gmsh":
+        with tempfile.TemporaryDirectory() as folder:
+            stripped = Path(folder) / "mesh.msh"
+            if without_element_data(file, stripped):
+                return meshio.read(stripped, file_format=kind)
+    return meshio.read(file, file_format=kind)
+
+
 def _stack(data: Any, kind: str, width: int) -> np.ndarray:
     blocks = [np.asarray(b.data, dtype=np.int64) for b in data.cells if b.type == kind]
     return np.concatenate(blocks) if blocks else np.zeros((0, width), dtype=np.int64)
@@ -102,7 +111,7 @@ def read_mesh(path: str | Path, *, units: str = "m") -> TetMesh:
         units: "m" or "mm", the unit of the file; the mesh is always in metres.
 
     Hexahedra are kept in `hexes`; negatively oriented tets are turned; quadratic tets keep their corners.
-    Gmsh physical groups become regions named after the group.
+    Gmsh physical volumes become regions, physical surfaces become surfaces of the same name.
     """
     scale = _scale(units)
     file = Path(path)
@@ -136,15 +145,20 @@ def read_mesh(path: str | Path, *, units: str = "m") -> TetMesh:
             kind, _, label = name.partition(":")
             if kind == "nodes" and label:
                 node_sets[label] = np.flatnonzero(np.asarray(values).reshape(-1) > 0)
-        groups = {
-            int(v[0]): k for k, v in data.field_data.items() if len(np.atleast_1d(v)) == 2 and v[1] == 3
-        }
-        if groups and "gmsh:physical" in data.cell_data:
-            values = [_cell_values(data, "gmsh:physical", k) for k in ("tetra", "tetra10", "hexahedron")]
-            tags = np.concatenate(values)
-            regions |= {
-                name: np.flatnonzero(tags == tag) for tag, name in groups.items() if name not in regions
-            }
+        if "gmsh:physical" in data.cell_data:
+            volumes = [_cell_values(data, "gmsh:physical", k) for k in ("tetra", "tetra10", "hexahedron")]
+            tags = np.concatenate(volumes)
+            on_triangles = _cell_values(data, "gmsh:physical", "triangle")
+            for name, (tag, dimension) in data.field_data.items():
+                kind, _, label = name.partition(":")
+                if dimension == 3:
+                    for part in name.split("|"):
+                        cells = np.flatnonzero(tags == tag)
+                        regions[part] = np.union1d(regions.get(part, cells), cells)
+                elif dimension == 2 and label and kind in ("surface", "cavity"):
+                    (surfaces if kind == "surface" else cavities)[label] = triangles[on_triangles == tag]
+                elif dimension == 2:
+                    surfaces[name] = _outward(triangles[on_triangles == tag], tets, hexes, points)
         mesh = TetMesh(
             points,
             topology.oriented(points, tets),
@@ -169,6 +183,16 @@ def read_mesh(path: str | Path, *, units: str = "m") -> TetMesh:
     )
 
 
+def _outward(triangles: np.ndarray, tets: np.ndarray, hexes: np.ndarray, points: np.ndarray) -> np.ndarray:
+    """Triangles of a foreign group, turned as the boundary has them; those inside the body stay."""
+    outer = topology.boundary_faces(topology.oriented(points, tets), hexes, len(points))[0]
+    keys = topology.face_keys(outer, len(points))
+    order = np.argsort(keys)
+    mine = topology.face_keys(triangles, len(points))
+    at = order[np.minimum(np.searchsorted(keys, mine, sorter=order), len(keys) - 1)]
+    return np.where((keys[at] == mine)[:, None], outer[at], triangles)
+
+
 def read_surface(path: str | Path, *, units: str = "m") -> tuple[np.ndarray, np.ndarray]:
     """Read a triangle surface (STL, OBJ, PLY): (vertices (n, 3) [m], triangles (k, 3)); quads are split."""
     scale = _scale(units)
@@ -181,7 +205,7 @@ def read_surface(path: str | Path, *, units: str = "m") -> tuple[np.ndarray, np.
     return np.asarray(data.points, dtype=float) * scale, triangles
 
 
-def _write(path: str | Path, data: Any, **options: Any) -> Path:
+def _write(path: str | Path, write: Callable[[Path], None]) -> Path:
     """Write beside the target, then rename, so that a failure leaves no half-written file."""
     file = Path(path)
     if not file.parent.is_dir():
@@ -194,7 +218,7 @@ def _write(path: str | Path, data: Any, **options: Any) -> Path:
     temporary = Path(name)
     try:
         with contextlib.redirect_stdout(io.StringIO()), contextlib.redirect_stderr(io.StringIO()):
-            data.write(temporary, file_format=_WRITE_NAMES[file.suffix.lower()], **options)
+            write(temporary)
         temporary.chmod(0o644)
         temporary.replace(file)
     except (Exception, SystemExit) as error:
@@ -226,7 +250,19 @@ def write_surface(vertices: Any, triangles: Any, path: str | Path, *, units: str
             "triangles", f"has shape {cells.shape} or indices out of range", "(k, 3) integers"
         )
     data = meshio.Mesh(points, [("triangle", cells)])
-    return _write(file, data, **({"binary": True} if file.suffix.lower() in (".stl", ".ply") else {}))
+    kind = _FORMAT_NAMES[file.suffix.lower()]
+    options = {} if kind == "obj" else {"binary": True}
+    return _write(file, lambda to: data.write(to, file_format=kind, **options))
+
+
+def _data(argument: str, given: Mapping[str, Any] | None, rows: int) -> dict[str, np.ndarray]:
+    found = {}
+    for name, values in (given or {}).items():
+        array = np.asarray(values)
+        if array.ndim == 0 or len(array) != rows or array.dtype.kind not in "fiub":
+            raise ArgumentError(f"{argument}[{name!r}]", f"has shape {array.shape}", f"({rows}, ...) numbers")
+        found[name] = array.astype(np.int32) if array.dtype == bool else array
+    return found
 
 
 def write_mesh(
@@ -258,6 +294,9 @@ def write_mesh(
         raise FileError(file, f"the ending {file.suffix!r} is not one of {valid}")
     scale = _scale(units)
     m, h, n = len(mesh.tets), len(mesh.hexes), len(mesh.nodes)
+    given_points, given_cells = _data("point_data", point_data, n), _data("cell_data", cell_data, m + h)
+    if suffix == ".msh":
+        return _write(file, lambda to: write_msh(to, mesh, scale, given_points, given_cells))
     labelled = [("surface", k, v) for k, v in mesh.surfaces.items()]
     labelled += [("cavity", k, v) for k, v in mesh.cavities.items()]
     triangles = np.concatenate([v for _, _, v in labelled]) if labelled else np.zeros((0, 3), dtype=np.int64)
@@ -268,7 +307,7 @@ def write_mesh(
     def split(values: np.ndarray) -> list[np.ndarray]:
         return [values[a:b] for a, b in pairwise(ends)]
 
-    points: dict[str, np.ndarray] = {}
+    points: dict[str, np.ndarray] = dict(given_points)
     cells: dict[str, list[np.ndarray]] = {}
     for name, ids in mesh.node_sets.items():
         points[f"nodes:{name}"] = np.isin(np.arange(n), ids).astype(np.int32)
@@ -280,21 +319,8 @@ def write_mesh(
         flags[at : at + len(tris)] = 1
         at += len(tris)
         cells[f"{kind}:{name}"] = split(flags)
-    for name, given in (point_data or {}).items():
-        array = np.asarray(given)
-        if len(array) != n or array.dtype.kind not in "fiub":
-            raise ArgumentError(f"point_data[{name!r}]", f"has shape {array.shape}", f"({n}, ...) numbers")
-        points[name] = array.astype(np.int32) if array.dtype == bool else array
-    for name, given in (cell_data or {}).items():
-        array = np.asarray(given)
-        if len(array) != m + h or array.dtype.kind not in "fiub":
-            raise ArgumentError(f"cell_data[{name!r}]", f"has shape {array.shape}", f"({m + h}, ...) numbers")
+    for name, array in given_cells.items():
         padding = np.zeros((len(triangles), *array.shape[1:]), dtype=array.dtype)
-        whole = np.concatenate([array, padding])
-        cells[name] = split(whole.astype(np.int32) if array.dtype == bool else whole)
-    if suffix == ".msh":
-        # meshio cannot read its own Gmsh 2.2 files back unless every cell has both tags.
-        for tag in ("gmsh:physical", "gmsh:geometrical"):
-            cells[tag] = split(np.concatenate([np.full(m + h, 1), np.full(len(triangles), 2)]).astype(np.int32))
+        cells[name] = split(np.concatenate([array, padding]))
     data = meshio.Mesh(mesh.nodes / scale, blocks, point_data=points, cell_data=cells)
-    return _write(file, data)
+    return _write(file, lambda to: data.write(to, file_format=_FORMAT_NAMES[suffix]))

@@ -191,7 +191,8 @@ def mesh_surface(
         surface: path of an STL, OBJ or PLY file, or (vertices (n, 3) [m], triangles (k, 3)).
         size: wanted edge length [m].
         units: "m" or "mm", the unit of the file.
-        method: "stuffing" (built in) or "tetwild" (needs the package pytetwild; keeps sharp edges better).
+        method: "stuffing" (built in) or "tetwild" (needs the package pytetwild; keeps sharp edges better,
+            but its mesh differs a little from run to run).
         options: passed on to `mesh_shape` (cavities, regions, optimise, features, check).
     """
     size = positive("size", size)
@@ -220,7 +221,6 @@ def mesh_surface(
         np.array(surface.vertices, order="C"),
         np.array(surface.triangles, dtype=np.int32, order="C"),
         edge_length_fac=min(size / diagonal, 0.5),
-        num_threads=1,  # with more threads the mesh differs from run to run
         quiet=True,
     )[:2]
     nodes = np.asarray(nodes, dtype=float)
