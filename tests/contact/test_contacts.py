@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from pliant.contact import Contacts, ContactState, Plane, detect
 from pliant.contact.contacts import FRICTIONLESS, OPEN, SLIDE, STICK, tangent_basis
-from pliant.errors import ArgumentError
+from pliant.errors import ArgumentError, UnknownNameError
 
 
 def some(m=4, friction=0.5, seed=0):
@@ -56,6 +56,8 @@ def test_wrench_totals():
     assert np.allclose(c.wrench(), expected)
     parts = c.wrench(obstacle="floor") + c.wrench(obstacle=1)
     assert np.allclose(parts, expected)
+    with pytest.raises(UnknownNameError, match="floor, wall"):
+        c.wrench(obstacle="ceiling")
     shifted = c.wrench(about=(1, 2, 3))
     assert np.allclose(shifted[:3], expected[:3] - np.cross([1, 2, 3], expected[3:]))
 

@@ -366,3 +366,35 @@ def test_bad_input(make):
         detect(model, model.rest, [BodyContact(0, 1)], alarm=1.0)
     with pytest.raises(ArgumentError, match="obstacles"):
         Detector(model, [plane], alarm=1.0).detect(model.rest, obstacles=[Sphere()])
+
+
+def test_the_order_of_obstacles_does_not_matter(make):
+    a, b = make.ball(1.0, 2), make.box((1.05, -0.5, -0.5), (2, 0.5, 0.5), (3, 3, 3))
+    x, t, body = make.together(a, b)
+    model = make.model(x, t, body=body)
+    mesh = MeshObstacle(*make.box((-2, -1, -1), (-1.03, 1, 1), (2, 2, 2))).moved((0, 0, 0), (0.99, 0, 0, 0.1))
+    soft = BodyContact(0, 1)
+    alone = detect(model, model.rest, [soft], alarm=0.2)
+    mixed = detect(model, model.rest, [SelfContact(), mesh, soft, Plane((0, 0, -1.1))], alarm=0.2)
+    assert np.allclose(np.sort(mixed.gap[mixed.obstacle == 2]), np.sort(alone.gap))
+    assert np.any(mixed.obstacle == 1)
+    assert np.any(mixed.obstacle == 3)
+    assert mixed.rows(model, model.rest).shape == (len(mixed), model.nv)
+
+
+def test_random_states_stay_finite_and_consistent(make):
+    rng = np.random.default_rng(0)
+    a, b = make.ball(0.5, 2), make.box((0.4, -0.3, -0.3), (1.2, 0.3, 0.3), (3, 2, 2))
+    x, t, body = make.together(a, b)
+    model = make.model(x, t, body=body)
+    obstacles = [Plane((0, 0, -0.45)), Sphere((0.9, 0, 0.45), 0.2), SelfContact(), BodyContact(0, 1)]
+    detector = Detector(model, obstacles, alarm=0.1)
+    previous = None
+    for _ in range(100):
+        q = (x + 0.05 * rng.normal(size=x.shape) + 0.2 * rng.normal(size=3) * (body == 1)[:, None]).ravel()
+        previous = detector.detect(q, previous)
+        assert np.all(np.isfinite(previous.gap))
+        assert np.all(previous.gap < 0.1)
+        assert np.allclose(np.linalg.norm(previous.normal, axis=1), 1.0)
+        assert len(np.unique(previous.key)) == len(previous)
+        previous = previous.with_forces(rng.uniform(size=len(previous)))

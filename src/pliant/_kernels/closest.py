@@ -213,3 +213,47 @@ def blocked(
                     result[i] = True
                     break
     return result
+
+
+@njit(cache=True)
+def may_be_lower_inside(x, simplices, gap, normal, alarm, sag, convex):
+    """Which segments or triangles may be lower between their vertices than at them, by more than the sag?
+
+    The distance is 1-Lipschitz. If it is convex as well, it lies above its tangents: each vertex
+    gives a lower bound over the simplex, and a vertex from which it grows towards all others is
+    the lowest point.
+    """
+    count, size = simplices.shape
+    result = np.zeros(count, dtype=np.bool_)
+    for s in range(count):
+        least, length2 = np.inf, 0.0
+        for i in range(size):
+            v, w = simplices[s, i], simplices[s, (i + 1) % size]
+            least = min(least, gap[v])
+            total = 0.0
+            for d in range(3):
+                total += (x[v, d] - x[w, d]) ** 2
+            length2 = max(length2, total)
+        reach = np.sqrt(length2) * (0.5 if size == 2 else 0.578)
+        if least - reach >= alarm or reach <= sag:
+            continue
+        if not convex:
+            result[s] = True
+            continue
+        bound = -np.inf
+        at_vertex = False
+        for i in range(size):
+            v = simplices[s, i]
+            ahead = np.inf
+            for j in range(size):
+                w = simplices[s, j]
+                if w != v:
+                    slope = 0.0
+                    for d in range(3):
+                        slope += (x[w, d] - x[v, d]) * normal[v, d]
+                    ahead = min(ahead, slope)
+            if ahead >= 0.0:
+                at_vertex = True
+            bound = max(bound, gap[v] + min(ahead, 0.0))
+        result[s] = not at_vertex and least - bound > sag and bound < alarm
+    return result

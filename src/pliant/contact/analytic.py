@@ -11,8 +11,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from pliant._kernels.closest import may_be_lower_inside, on_segment, on_triangle
 from pliant.contact.contacts import Contacts
 from pliant.contact.obstacles import Obstacle
+from pliant.contact.primitives import Sphere
 from pliant.contact.surface import Surface
 
 Array = np.ndarray
@@ -79,29 +81,21 @@ def against_obstacle(
     return parts
 
 
-def _candidates(x: Array, simplices: Array, gap: Array, normal: Array, how: Sampling, convex: bool) -> Array:
+def _candidates(
+    x: Array, simplices: Array, gap: Array, normal: Array, how: Sampling, obstacle: Obstacle
+) -> Array:
     """Simplices that may be lower inside than at their vertices, by more than the sag."""
-    least = gap[simplices].min(axis=1)
-    corners = x[simplices]
-    turns = corners.shape[1] if corners.shape[1] > 2 else 1
-    length2 = np.zeros(len(simplices))
-    for k in range(turns):
-        e = corners[:, k] - corners[:, (k + 1) % corners.shape[1]]
-        np.maximum(length2, np.einsum("ni,ni->n", e, e), out=length2)
-    reach = np.sqrt(length2) * (0.5 if simplices.shape[1] == 2 else 0.578)
-    keep = np.flatnonzero((least - reach < how.alarm) & (reach > how.sag))
-    if not convex or not len(keep):
+    near = may_be_lower_inside(x, simplices, gap, normal, how.alarm, how.sag, obstacle.convex)
+    keep = np.flatnonzero(near)
+    if obstacle.convex or not len(keep):
         return keep
-    # A convex distance lies above its tangents: each vertex gives a lower bound over the simplex.
-    # If it grows from a vertex towards all others, that vertex is the lowest point.
-    bound = np.full(len(keep), -np.inf)
-    at_vertex = np.zeros(len(keep), dtype=np.bool_)
-    for k in range(simplices.shape[1]):
-        v = simplices[keep, k]
-        ahead = np.einsum("nji,ni->nj", corners[keep] - x[v][:, None], normal[v]).min(axis=1)
-        np.maximum(bound, gap[v] + ahead, out=bound)
-        at_vertex |= ahead >= 0.0
-    return keep[~at_vertex & (least[keep] - bound > how.sag) & (bound < how.alarm)]
+    # Nothing bounds the distance from below; one coarse look decides.
+    grid = _grid(4 if simplices.shape[1] == 3 else 8, simplices.shape[1])
+    points = np.einsum("gk,mki->mgi", grid, x[simplices[keep]])
+    value = obstacle.distance(points.reshape(-1, 3)).reshape(len(keep), -1)
+    corner = grid.max(axis=1) == 1.0
+    inner = value[:, ~corner].min(axis=1)
+    return keep[inner < value[:, corner].min(axis=1)]
 
 
 def _grid(order: int, size: int) -> Array:
@@ -116,6 +110,8 @@ def _grid(order: int, size: int) -> Array:
 def _lowest(corners: Array, thickness: Array, obstacle: Obstacle) -> Array:
     """Barycentric coordinates of the lowest point of each simplex (m, k), by nested grids."""
     m, size = corners.shape[:2]
+    if isinstance(obstacle, Sphere) and not np.any(thickness):
+        return _nearest_to(obstacle.pose.apply(np.asarray(obstacle.centre)[None])[0], corners)
     grid = _grid(4 if size == 3 else 8, size)
     shift = grid - 1.0 / size
     centre = np.full((m, size), 1.0 / size)
@@ -131,6 +127,14 @@ def _lowest(corners: Array, thickness: Array, obstacle: Obstacle) -> Array:
         centre = sample[rows, np.argmin(value, axis=1)]
         scale *= 0.5
     return centre
+
+
+def _nearest_to(point: Array, corners: Array) -> Array:
+    """Barycentric coordinates of the point of each simplex nearest to a point (m, k)."""
+    if corners.shape[1] == 2:
+        t = np.array([on_segment(point, a, b) for a, b in corners])
+        return np.stack([1.0 - t, t], axis=1)
+    return np.array([on_triangle(point, a, b, c) for a, b, c in corners])
 
 
 def _square_to(n: Array, corners: Array, active: Array) -> Array:
@@ -160,7 +164,7 @@ def _between_vertices(
     simplices: Array, gap: Array, normal: Array,
 ) -> Contacts | None:  # fmt: skip
     """Contacts at lowest points inside of triangles, edges or segments."""
-    keep = _candidates(x, simplices, gap, normal, how, obstacle.convex)
+    keep = _candidates(x, simplices, gap, normal, how, obstacle)
     if not len(keep):
         return None
     vertices = simplices[keep]

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from pliant.errors import ArgumentError
+from pliant.errors import ArgumentError, UnknownNameError
 
 if TYPE_CHECKING:
     from pliant.contact.obstacles import Pose
@@ -167,6 +167,8 @@ class Contacts:
         """
         chosen = np.ones(len(self), dtype=bool)
         if obstacle is not None:
+            if isinstance(obstacle, str) and obstacle not in self.names:
+                raise UnknownNameError("obstacle", obstacle, self.names)
             index = self.names.index(obstacle) if isinstance(obstacle, str) else int(obstacle)
             chosen = self.obstacle == index
         f = self.force_vectors[chosen]

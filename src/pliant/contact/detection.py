@@ -176,6 +176,7 @@ class Detector:
                 parts.append(self._pairs(x, o, index))
             elif isinstance(o, MeshObstacle):
                 parts += self._mesh(x, o, index, reach, slack)
+                faces = None  # the tree was refitted in the obstacle's frame
             elif isinstance(o, Obstacle):
                 parts += against_obstacle(self.surface, x, o, index, self.sampling)
             elif self.tree is not None:

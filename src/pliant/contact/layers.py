@@ -136,8 +136,8 @@ def volume_contacts(
     volume = np.bincount(cell_of, weights=trust * volumes, minlength=m)
     total = np.where(volume > 0.0, volume, 1.0)
     share = (trust * volumes)[:, None] * middles
-    middle = np.stack([np.bincount(cell_of, weights=share[:, k], minlength=m) for k in range(3)], axis=1)
-    middle /= total[:, None]
+    sums = [np.bincount(cell_of, weights=share[:, k], minlength=m) / total for k in range(3)]
+    middle = np.stack(sums, axis=1)
     good &= volume > 0.0
     vertices, gradient = _gather(scene, hits, slopes, cell, m)
     gradient = -gradient / np.where(good, area, 1.0)[:, None, None]

@@ -30,9 +30,13 @@ def normalised(vectors: Array, fallback: Array) -> tuple[Array, Array]:
 
 def orthogonal(axis: Array) -> Array:
     """A unit vector perpendicular to the axis (3,)."""
-    other = np.zeros(3)
-    other[np.argmin(np.abs(axis))] = 1.0
-    perpendicular = np.cross(axis, other)
+    x, y, z = (float(a) for a in axis)
+    if abs(x) <= abs(y) and abs(x) <= abs(z):
+        perpendicular = np.array([0.0, z, -y])
+    elif abs(y) <= abs(z):
+        perpendicular = np.array([-z, 0.0, x])
+    else:
+        perpendicular = np.array([y, -x, 0.0])
     return perpendicular / np.linalg.norm(perpendicular)
 
 

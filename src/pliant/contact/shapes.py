@@ -36,9 +36,13 @@ class ShapeObstacle(Obstacle):
 
     def signed(self, points: Array) -> tuple[Array, Array]:
         """Distance (n,) and unit gradient (n, 3) in the own frame."""
-        gradient = np.asarray(self.shape.gradient(points), dtype=float)
-        _, unit = normalised(gradient, np.array([0.0, 0.0, 1.0]))
-        return np.asarray(self.shape.distance(points), dtype=float), unit
+        both = getattr(self.shape, "evaluate", None)  # shapes of pliant.geometry give both at once
+        if both is not None:
+            distance, gradient = both(points)
+        else:
+            distance, gradient = self.shape.distance(points), self.shape.gradient(points)
+        _, unit = normalised(np.asarray(gradient, dtype=float), np.array([0.0, 0.0, 1.0]))
+        return np.asarray(distance, dtype=float), unit
 
     def hessian(self, points: Array) -> Array | None:
         """The shape's own Hessian if it has one."""
@@ -49,8 +53,8 @@ class ShapeObstacle(Obstacle):
         """Faces of the cells of a grid where the distance changes sign (coarse; for drawing)."""
         bounds = self.bounds if self.bounds is not None else getattr(self.shape, "bounds", None)
         bounds = bounds() if callable(bounds) else bounds
-        if bounds is None:
-            raise ArgumentError("bounds", "the shape does not say where it is", "two corners (2, 3)")
+        if bounds is None or not np.all(np.isfinite(np.asarray(bounds, dtype=float))):
+            raise ArgumentError("bounds", "the shape does not say where it ends", "two corners (2, 3)")
         low, high = np.asarray(bounds, dtype=float)
         step = float(np.max(high - low)) / 32.0
         shape = np.ceil((high - low) / step).astype(int) + 2
