@@ -47,7 +47,7 @@ class RodTables(NamedTuple):
     dof0: np.ndarray
     nb: np.ndarray
     step0: np.ndarray
-    attach_R: np.ndarray
+    attach_R: np.ndarray  # noqa: N815
     attach_p: np.ndarray
     h: np.ndarray
     curved: np.ndarray
@@ -69,10 +69,11 @@ class RodWork(NamedTuple):
     start_R (ns,3,3), start_p (ns,3): pose of each segment's first node. R (nst,3,3), p (nst,3): step ends.
     Om (nst,6): increments. S (nst,nbm,6): columns of a step. J (nst,nbm,6): their running sum in the segment.
     V, A, F (nst,6): spatial twist, acceleration, wrench. W (nst,10): inertia in world axes (mass, first
-    moment, rotational). B, C (ns,nbm,6), L (ns,nbm,nbm), IA (ns,6,6), pa (ns,6), Wc (ns,10): per-segment blocks. X (6,6): scratch.
+    moment, rotational). B, C (ns,nbm,6), L (ns,nbm,nbm), IA (ns,6,6), pa (ns,6), Wc (ns,10): per-segment
+    blocks. X (6,6): scratch.
     """
 
-    start_R: np.ndarray
+    start_R: np.ndarray  # noqa: N815
     start_p: np.ndarray
     R: np.ndarray
     p: np.ndarray
@@ -97,10 +98,25 @@ def make_work(t: RodTables) -> RodWork:
     ns, nst, nbm = len(t.parent), len(t.h), t.phi1.shape[1]
     z = np.zeros
     return RodWork(
-        z((ns, 3, 3)), z((ns, 3)), z((nst, 3, 3)), z((nst, 3)), z((nst, 6)), z((nst, nbm, 6)), z((nst, nbm, 6)),
-        z((nst, 6)), z((nst, 6)), z((nst, 6)), z((nst, 10)), z((ns, nbm, 6)), z((ns, nbm, 6)), z((ns, nbm, nbm)),
-        z((ns, 6, 6)), z((ns, 6)), z((ns, 10)), z((6, 6)),
-    )  # fmt: skip
+        z((ns, 3, 3)),
+        z((ns, 3)),
+        z((nst, 3, 3)),
+        z((nst, 3)),
+        z((nst, 6)),
+        z((nst, nbm, 6)),
+        z((nst, nbm, 6)),
+        z((nst, 6)),
+        z((nst, 6)),
+        z((nst, 6)),
+        z((nst, 10)),
+        z((ns, nbm, 6)),
+        z((ns, nbm, 6)),
+        z((ns, nbm, nbm)),
+        z((ns, 6, 6)),
+        z((ns, 6)),
+        z((ns, 10)),
+        z((6, 6)),
+    )
 
 
 @njit(cache=True, fastmath=FAST, error_model="numpy")
@@ -286,13 +302,9 @@ def start_segment(t, w, k):
     last = t.step0[par + 1] - 1
     for i in range(3):
         a, b, c = w.R[last, i, 0], w.R[last, i, 1], w.R[last, i, 2]
-        w.start_p[k, i] = (
-            w.p[last, i] + a * t.attach_p[k, 0] + b * t.attach_p[k, 1] + c * t.attach_p[k, 2]
-        )
+        w.start_p[k, i] = w.p[last, i] + a * t.attach_p[k, 0] + b * t.attach_p[k, 1] + c * t.attach_p[k, 2]
         for j in range(3):
-            w.start_R[k, i, j] = (
-                a * t.attach_R[k, 0, j] + b * t.attach_R[k, 1, j] + c * t.attach_R[k, 2, j]
-            )
+            w.start_R[k, i, j] = a * t.attach_R[k, 0, j] + b * t.attach_R[k, 1, j] + c * t.attach_R[k, 2, j]
 
 
 @njit(cache=True, fastmath=FAST, error_model="numpy")
@@ -345,9 +357,7 @@ def poses(t, w, q):
         dof0, nb, first = t.dof0[k], t.nb[k], step0[k]
         x1 = (0.0, 0.0, 0.0, 0.0, 0.0, 0.0)
         for m in range(first, step0[k + 1]):
-            x1, _, om = step_strains(
-                steps, curved, rest1, rest2, phi1, phi2, comp, m, q, dof0, nb, x1
-            )
+            x1, _, om = step_strains(steps, curved, rest1, rest2, phi1, phi2, comp, m, q, dof0, nb, x1)
             advance_step(start_R, start_p, rotm, pos, Om, k, m, first, om)
 
 
@@ -363,9 +373,7 @@ def kinematics(t, w, q):
         dof0, nb, first = t.dof0[k], t.nb[k], step0[k]
         x1 = (0.0, 0.0, 0.0, 0.0, 0.0, 0.0)
         for m in range(first, step0[k + 1]):
-            x1, x2, om = step_strains(
-                steps, curved, rest1, rest2, phi1, phi2, comp, m, q, dof0, nb, x1
-            )
+            x1, x2, om = step_strains(steps, curved, rest1, rest2, phi1, phi2, comp, m, q, dof0, nb, x1)
             c = advance_step(start_R, start_p, rotm, pos, Om, k, m, first, om)
             spatial_tangent(om, c, rotm, pos, m, mat)
             columns(mat, steps[m], curved[m], x1, x2, phi1, phi2, m, nb, comp, dof0, col)

@@ -43,9 +43,21 @@ def world_inertia(R, p, mass, moment, rot, m, W):
     # rows of R times the body inertia
     g00, g01, g02 = rot[m, 0], rot[m, 3], rot[m, 4]
     g11, g12, g22 = rot[m, 1], rot[m, 5], rot[m, 2]
-    x0, x1, x2 = a0 * g00 + b0 * g01 + c0 * g02, a1 * g00 + b1 * g01 + c1 * g02, a2 * g00 + b2 * g01 + c2 * g02
-    y0, y1, y2 = a0 * g01 + b0 * g11 + c0 * g12, a1 * g01 + b1 * g11 + c1 * g12, a2 * g01 + b2 * g11 + c2 * g12
-    z0, z1, z2 = a0 * g02 + b0 * g12 + c0 * g22, a1 * g02 + b1 * g12 + c1 * g22, a2 * g02 + b2 * g12 + c2 * g22
+    x0, y0, z0 = (
+        a0 * g00 + b0 * g01 + c0 * g02,
+        a0 * g01 + b0 * g11 + c0 * g12,
+        a0 * g02 + b0 * g12 + c0 * g22,
+    )
+    x1, y1, z1 = (
+        a1 * g00 + b1 * g01 + c1 * g02,
+        a1 * g01 + b1 * g11 + c1 * g12,
+        a1 * g02 + b1 * g12 + c1 * g22,
+    )
+    x2, y2, z2 = (
+        a2 * g00 + b2 * g01 + c2 * g02,
+        a2 * g01 + b2 * g11 + c2 * g12,
+        a2 * g02 + b2 * g12 + c2 * g22,
+    )
     ma = mass[m]
     mc = (moment[m, 0], moment[m, 1], moment[m, 2])
     p0, p1, p2 = p[m, 0], p[m, 1], p[m, 2]
@@ -163,9 +175,7 @@ def step_rates(om, c, y, z):
     b1dd, b2dd = 1.25 * c5 - 0.25 * c4 - 2.0 * c6, 0.25 * (15.0 * c7 - 7.0 * c6 + c5)
     ue = 2.0 * (om[0] * om[3] + om[1] * om[4] + om[2] * om[5])
     ut = 2.0 * (om[0] * y[0] + om[1] * y[1] + om[2] * y[2])
-    ute = 2.0 * (
-        om[0] * y[3] + om[1] * y[4] + om[2] * y[5] + om[3] * y[0] + om[4] * y[1] + om[5] * y[2]
-    )
+    ute = 2.0 * (om[0] * y[3] + om[1] * y[4] + om[2] * y[5] + om[3] * y[0] + om[4] * y[1] + om[5] * y[2])
     P = bracket(om, y)
     Q = bracket(om, P)
     Pz = bracket(om, z)
@@ -214,16 +224,12 @@ def sweep(t, w, q, v, a, V0, A0):
         par = parent[k]
         x1 = d1 = a1 = (0.0, 0.0, 0.0, 0.0, 0.0, 0.0)
         for m in range(first, step0[k + 1]):
-            x1, x2, om = step_strains(
-                steps, curved, rest1, rest2, phi1, phi2, comp, m, q, dof0, nb, x1
-            )
+            x1, x2, om = step_strains(steps, curved, rest1, rest2, phi1, phi2, comp, m, q, dof0, nb, x1)
             coeff = advance_step(start_R, start_p, rotm, pos, Om, k, m, first, om)
             spatial_tangent(om, coeff, rotm, pos, m, mat)
             columns(mat, steps[m], curved[m], x1, x2, phi1, phi2, m, nb, comp, dof0, col)
             accumulate(jac, col, m, first, nb)
-            d1, a1, y, z = increment_rates(
-                steps, curved, phi1, phi2, comp, m, x1, x2, v, a, dof0, nb, d1, a1
-            )
+            d1, a1, y, z = increment_rates(steps, curved, phi1, phi2, comp, m, x1, x2, v, a, dof0, nb, d1, a1)
             sigma, alpha = step_rates(om, coeff, y, z)
             s = to_world(rotm, pos, m, sigma)
             c = to_world(rotm, pos, m, alpha)
@@ -270,7 +276,7 @@ def project(t, w, tau):
             if m < last:
                 for i in range(6):
                     wrench[m, i] += wrench[m + 1, i]
-            f0, f1, f2, f3, f4, f5 = wrench[m, 0], wrench[m, 1], wrench[m, 2], wrench[m, 3], wrench[m, 4], wrench[m, 5]
+            f0, f1, f2, f3, f4, f5 = vector6(wrench, m)
             for j in range(nb[k]):
                 S = row6(col, m, j)
                 tau[dof0[k] + j] += S[0] * f0 + S[1] * f1 + S[2] * f2 + S[3] * f3 + S[4] * f4 + S[5] * f5

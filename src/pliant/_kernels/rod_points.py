@@ -1,7 +1,7 @@
 """Compiled points carried by rods: where they are, their Jacobians, loads on them and the loads' tangent.
 
-A point lies inside a step: it is reached from the node before by its own partial step (same Magnus rule), so it
-is exact wherever it is. All results are consistent derivatives of the same discrete kinematics (rod.py).
+A point lies inside a step: it is reached from the node before by its own partial step (same Magnus rule).
+It may lie anywhere. All results are consistent derivatives of the same discrete kinematics (rod.py).
 """
 
 from __future__ import annotations
@@ -22,7 +22,8 @@ class PointTables(NamedTuple):
     """Points on rods: np points.
 
     seg (np,): segment. base (np,): node (step index) before the point, -1 for the segment's start.
-    h, curved, rest1, rest2, phi1, phi2: the partial step, as in RodTables. offset (np,3): in the section's axes [m].
+    h, curved, rest1, rest2, phi1, phi2: the partial step, as in RodTables. offset (np,3): in the section's
+    axes [m].
     R (np,3,3), p (np,3), Om (np,6), S (np,nbm,6): results of the partial step. X (6,6), bd (nbm,6): scratch.
     """
 
@@ -160,7 +161,24 @@ def load_tangent(t, w, c, q, i, x, force, moment, follower, twists, H):
                 for r in range(nb):
                     H[d0_ + r, d0_ + j] -= dot6(row6(c.S, i, r), y)
             local_terms(
-                c.R, c.p, c.Om, c.h, c.curved, c.rest1, c.rest2, c.phi1, c.phi2, t.comp, i, q, d0_, nb, W, c.bd, H, 1.0
+                c.R,
+                c.p,
+                c.Om,
+                c.h,
+                c.curved,
+                c.rest1,
+                c.rest2,
+                c.phi1,
+                c.phi2,
+                t.comp,
+                i,
+                q,
+                d0_,
+                nb,
+                W,
+                c.bd,
+                H,
+                1.0,
             )
         for m in range(t.step0[k], end):
             for j in range(nb):
@@ -168,7 +186,24 @@ def load_tangent(t, w, c, q, i, x, force, moment, follower, twists, H):
                 for r in range(nb):
                     H[d0_ + r, d0_ + j] -= dot6(row6(w.S, m, r), y)
             local_terms(
-                w.R, w.p, w.Om, t.h, t.curved, t.rest1, t.rest2, t.phi1, t.phi2, t.comp, m, q, d0_, nb, W, c.bd, H, 1.0
+                w.R,
+                w.p,
+                w.Om,
+                t.h,
+                t.curved,
+                t.rest1,
+                t.rest2,
+                t.phi1,
+                t.phi2,
+                t.comp,
+                m,
+                q,
+                d0_,
+                nb,
+                W,
+                c.bd,
+                H,
+                1.0,
             )
         a = t.parent[k]
         while a >= 0:

@@ -51,8 +51,8 @@ class TangentWork(NamedTuple):
     Wc: np.ndarray
     Nc: np.ndarray
     Bd: np.ndarray
-    dV: np.ndarray
-    dA: np.ndarray
+    dV: np.ndarray  # noqa: N815
+    dA: np.ndarray  # noqa: N815
 
 
 def make_tangent_work(t: RodTables) -> TangentWork:
@@ -60,9 +60,23 @@ def make_tangent_work(t: RodTables) -> TangentWork:
     ns, nst, nbm, n = len(t.parent), len(t.h), t.phi1.shape[1], len(t.comp)
     z = np.zeros
     return TangentWork(
-        z((nst, 6)), z((nst, nbm, 6)), z((nst, nbm, 6)), z((n, 6)), z((n, 6)), z((n, 6)), z((n, 6)), z((n, 6)),
-        z((n, 6)), z((nbm, 6)), z((nbm, 6)), z((ns, 10)), z((ns, 6, 6)), z((nbm, 6)), z((2, nbm, 6)), z((2, nbm, 6)),
-    )  # fmt: skip
+        z((nst, 6)),
+        z((nst, nbm, 6)),
+        z((nst, nbm, 6)),
+        z((n, 6)),
+        z((n, 6)),
+        z((n, 6)),
+        z((n, 6)),
+        z((n, 6)),
+        z((n, 6)),
+        z((nbm, 6)),
+        z((nbm, 6)),
+        z((ns, 10)),
+        z((ns, 6, 6)),
+        z((nbm, 6)),
+        z((2, nbm, 6)),
+        z((2, nbm, 6)),
+    )
 
 
 @njit(cache=True, fastmath=FAST, error_model="numpy")
@@ -198,9 +212,7 @@ def _rates(t, w, tw, q, v, a, m, k, Vp, Ap):
     x2 = strain(rest2, phi2, m, q, d0, nb, comp)
     d1 = combine(phi1, m, v, d0, nb, comp)
     a1 = combine(phi1, m, a, d0, nb, comp)
-    _, _, y, z = increment_rates(
-        steps, curved, phi1, phi2, comp, m, x1, x2, v, a, d0, nb, d1, a1
-    )
+    _, _, y, z = increment_rates(steps, curved, phi1, phi2, comp, m, x1, x2, v, a, d0, nb, d1, a1)
     coeff = step_coefficients(om)
     V = vector6(vel, m)
     s = (V[0] - Vp[0], V[1] - Vp[1], V[2] - Vp[2], V[3] - Vp[3], V[4] - Vp[4], V[5] - Vp[5])
@@ -401,6 +413,8 @@ def inverse_dynamics_derivatives(t, w, tw, q, v, a, V0, A0, tau, Hq, Hv, moving)
                     if moving:
                         Hv[a0 + i, d0 + j] = dot6(J, vector6(accv, d0 + j))
                         s += dot6(vector6(GN, j), vector6(vq, a0 + i))
-                        Hv[d0 + j, a0 + i] = dot6(vector6(GI, j), vector6(av, a0 + i)) + dot6(vector6(GN, j), vector6(vv, a0 + i))
+                        Hv[d0 + j, a0 + i] = dot6(vector6(GI, j), vector6(av, a0 + i)) + dot6(
+                            vector6(GN, j), vector6(vv, a0 + i)
+                        )
                     Hq[d0 + j, a0 + i] = s
             par = parent[par]

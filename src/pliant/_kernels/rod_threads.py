@@ -1,8 +1,8 @@
 """Compiled threads embedded in rods: tendons and pressure channels along any material path.
 
-A thread runs at r(s) in the section's axes. Its stretch is |xi_v + xi_w x r + r'|, a function of the local strain
-only, so lengths, volumes and their first and second derivatives need no kinematics at all. The value of a thread
-is the weighted sum over its quadrature points; the weight carries the sign and, for a channel, its area.
+A thread runs at r(s) in the section's axes. Its stretch is |xi_v + xi_w x r + r'|, a function of the local
+strain only, so lengths, volumes and their first and second derivatives need no kinematics at all. The value
+of a thread is the weighted sum over its quadrature points; the weight carries the sign and a channel's area.
 """
 
 from __future__ import annotations

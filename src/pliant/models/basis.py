@@ -1,8 +1,8 @@
 """Strain bases of rods: xi(s) = rest(s) + Phi(s) q.
 
-A basis says which of the six strains are free and how they vary along the rod. It is written on x in [0, 1] of a
-segment; `segments` equal pieces of the rod have their own coordinates each (piecewise constant strain is
-`constant(segments=n)`). Coordinates are strains in SI units: curvatures and twist [1/m], stretch and shear [-].
+A basis says which of the six strains are free and how they vary along the rod. It is written on x in [0, 1]
+of a segment; `segments` equal pieces of the rod have their own coordinates each (piecewise constant strain is
+`constant(segments=n)`). Coordinates are strains in SI units: curvatures and twist [1/m], stretch, shear [-].
 
     legendre(order=3)                                   all six strains, 4 functions each
     constant(segments=4, strains=("bend_y", "bend_z"))  piecewise constant bending
@@ -77,9 +77,7 @@ class Basis:
     @property
     def functions(self) -> int:
         """Scalar functions per strain."""
-        if self.kind in ("constant", "modes"):
-            return 1 if self.kind == "constant" else self.order + 1
-        return {"piecewise_linear": self.order + 1, "hermite": 2 * (self.order + 1)}.get(self.kind, self.order + 1)
+        return 2 * (self.order + 1) if self.kind == "hermite" else self.order + 1
 
     @property
     def size(self) -> int:
@@ -208,7 +206,7 @@ def from_modes(modes: Array, *, strain: str | None = None, points: int = 0) -> B
         full[:, :, STRAINS.index(strain)] = values
         values = full
     if values.ndim != 3 or values.shape[2] != 6 or values.shape[0] < 1 or values.shape[1] < 2:
-        raise ArgumentError("modes", f"shape {values.shape}", "(modes, stations, 6), or (modes, stations) with strain=")
+        raise ArgumentError("modes", f"shape {values.shape}", "(modes, stations, 6)")
     if not np.isfinite(values).all():
         raise ArgumentError("modes", "contains NaN or infinity", "finite numbers")
     values.setflags(write=False)

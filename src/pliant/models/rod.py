@@ -2,7 +2,7 @@
 
     xi(s) = rest(s) + Phi(s) q,   g' = g hat(xi),   M(q) a + c(q, v) + D v = f(q, effort)
 
-Every force, tangent and Jacobian is the exact derivative of one discrete energy (see _kernels/rod.py), evaluated by
+Every force, tangent and Jacobian is the exact derivative of one discrete energy (see _kernels/rod.py), by
 compiled sweeps. Coordinates are strains: the configuration space is flat and the rest configuration is zero.
 """
 
@@ -116,7 +116,9 @@ class RodModel:
         """-d energy / d q (nv,)."""
         q = self._check(q)
         tau = np.empty(self._n)
-        _dyn.inverse_dynamics(self.tables, self._work, q, self._zero, self._zero, self._still, self._lift, tau)
+        _dyn.inverse_dynamics(
+            self.tables, self._work, q, self._zero, self._zero, self._still, self._lift, tau
+        )
         f = -tau - self._K @ q
         return f + effort @ self.drives.evaluate(self._work, q)[1] if self.nu else f
 
@@ -130,9 +132,19 @@ class RodModel:
         n = self._n
         tau, H = np.empty(n), np.empty((n, n))
         _tan.inverse_dynamics_derivatives(
-            self.tables, self._work, self._tangent_work, q, self._zero, self._zero, self._still, self._lift,
-            tau, H, H, False,
-        )  # fmt: skip
+            self.tables,
+            self._work,
+            self._tangent_work,
+            q,
+            self._zero,
+            self._zero,
+            self._still,
+            self._lift,
+            tau,
+            H,
+            H,
+            False,
+        )
         f = -tau - self._K @ q
         if self.nu:
             f += effort @ self.drives.evaluate(self._work, q)[1]
@@ -172,7 +184,9 @@ class RodModel:
         x = np.empty((n, 3))
         _rod.kinematics(t, w, q) if jacobian else _rod.poses(t, w, q)
         _pts.place_points(t, w, table, q, x)
-        rotation = np.einsum("nij,njk->nik", table.R, np.array([self._frames[k] for k in names]).reshape(n, 3, 3))
+        rotation = np.einsum(
+            "nij,njk->nik", table.R, np.array([self._frames[k] for k in names]).reshape(n, 3, 3)
+        )
         jac = None
         if jacobian:
             jac = np.empty((n, 6, self._n))
@@ -235,7 +249,14 @@ class RodModel:
         """Coriolis and centrifugal generalised force C(q, v) v (nv,)."""
         tau = np.empty(self._n)
         _dyn.inverse_dynamics(
-            self.tables, self._work, self._check(q), self._check(v, "v"), self._zero, self._still, self._still, tau
+            self.tables,
+            self._work,
+            self._check(q),
+            self._check(v, "v"),
+            self._zero,
+            self._still,
+            self._still,
+            tau,
         )
         return tau
 
@@ -253,7 +274,7 @@ class RodModel:
         return 0.5 * float(v @ self.inertia(q) @ v)
 
     def acceleration(self, q: Array, v: Array, effort: Array) -> Array:
-        """Forward dynamics: the acceleration under given efforts, linear cost in the number of segments (nv,)."""
+        """Forward dynamics: acceleration under given efforts (nv,); linear cost in the number of segments."""
         q, v = self._check(q), self._check(v, "v")
         out = np.empty(self._n)
         tau = self._zero
@@ -261,13 +282,11 @@ class RodModel:
             if self.drives.pointed:
                 _rod.kinematics(self.tables, self._work, q)
             tau = effort @ self.drives.evaluate(self._work, q)[1]
-        _mass.forward_dynamics(
-            self.tables, self._work, q, v, tau, self._still, self._lift, self._zero, out
-        )
+        _mass.forward_dynamics(self.tables, self._work, q, v, tau, self._still, self._lift, self._zero, out)
         return out - self._rayleigh * v if self._rayleigh else out
 
     def inverse_dynamics(self, q: Array, v: Array, a: Array) -> tuple[Array, Array, Array]:
-        """M a + bias + gravity + K q + D v (nv,), and its derivatives in q and v (nv, nv); in a it is `inertia`."""
+        """M a + bias + gravity + K q + D v (nv,), and its derivatives in q and v (nv, nv)."""
         tau, Hq, Hv = self._derivatives(q, v, self._check(a, "a"), self._lift)
         q, v = self._check(q), self._check(v, "v")
         return tau + self._K @ q + self._D @ v, Hq + self._K, Hv + self._D
@@ -277,9 +296,19 @@ class RodModel:
         n = self._n
         tau, Hq, Hv = np.empty(n), np.empty((n, n)), np.empty((n, n))
         _tan.inverse_dynamics_derivatives(
-            self.tables, self._work, self._tangent_work, self._check(q), self._check(v, "v"), a, self._still, lift,
-            tau, Hq, Hv, True,
-        )  # fmt: skip
+            self.tables,
+            self._work,
+            self._tangent_work,
+            self._check(q),
+            self._check(v, "v"),
+            a,
+            self._still,
+            lift,
+            tau,
+            Hq,
+            Hv,
+            True,
+        )
         return tau, Hq, Hv
 
     def _check(self, q: Array, name: str = "q") -> Array:
@@ -317,7 +346,10 @@ class RodModel:
         return self._points[names]
 
     def _make_skin(self, rods: Sequence[RodBody], count: int) -> tuple[Skin, Any]:
-        stations, radius, body, segments = [], [], [], []
+        stations: list[Station] = []
+        radius: list[Array] = []
+        body: list[int] = []
+        segments: list[tuple[int, int]] = []
         for i, rod in enumerate(rods):
             s = np.linspace(0.0, rod.length, count)
             first = len(stations)
@@ -326,7 +358,10 @@ class RodModel:
             body += [i] * count
             segments += [(first + k, first + k + 1) for k in range(count - 1)]
         skin = Skin(
-            np.zeros((0, 3), np.int64), np.array(segments, np.int64), np.concatenate(radius), np.array(body, np.int64)
+            np.zeros((0, 3), np.int64),
+            np.array(segments, np.int64),
+            np.concatenate(radius),
+            np.array(body, np.int64),
         )
         return skin, self.layout.points(stations)
 
@@ -357,5 +392,7 @@ def _blocks(t: _rod.RodTables, rows: Array) -> Array:
 def _uniform_rayleigh(rods: Sequence[RodBody]) -> float:
     values = {float(rod.material.rayleigh_mass) for rod in rods}
     if len(values) > 1:
-        raise ArgumentError("rayleigh_mass", f"differs between rods: {sorted(values)}", "one value for all rods")
+        raise ArgumentError(
+            "rayleigh_mass", f"differs between rods: {sorted(values)}", "one value for all rods"
+        )
     return values.pop()

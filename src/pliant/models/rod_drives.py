@@ -1,8 +1,8 @@
 """How actuators act on rods: tendons, pressure channels, point forces.
 
-Every actuator is a coordinate d(q) with exact first and second derivatives. Between via points on the body a tendon
-runs in a channel of the material (straight in material coordinates); towards points fixed in the world it runs
-straight through the air.
+Every actuator is a coordinate d(q) with exact first and second derivatives. Between via points on the body a
+tendon runs in a channel of the material (straight in material coordinates); towards points fixed in the world
+it runs straight through the air.
 """
 
 from __future__ import annotations
@@ -63,7 +63,9 @@ class RodDrives:
                     self._thread_of.append(a)
             elif isinstance(actuator, Chamber):
                 if actuator.name not in chambers:
-                    raise ArgumentError("chambers", f"no channel for {actuator.name!r}", "one ChamberPath per Chamber")
+                    raise ArgumentError(
+                        "chambers", f"no channel for {actuator.name!r}", "one ChamberPath per Chamber"
+                    )
                 if actuator.fluid_density:
                     raise ArgumentError(f"{actuator.name}.fluid_density", "not modelled on rods", "0")
                 path = chambers[actuator.name]
@@ -75,7 +77,9 @@ class RodDrives:
                 stations.append(layout.nearest(actuator.point, actuator.body))
             else:
                 raise ArgumentError(
-                    "actuators", f"{actuator.name!r} ({actuator.kind}) does not act on rods", "Cable, Chamber, PointForce"
+                    "actuators",
+                    f"{actuator.name!r} ({actuator.kind}) does not act on rods",
+                    "Cable, Chamber, PointForce",
                 )
         self.threads = layout.threads(paths)
         self.points = layout.points(stations)
@@ -166,5 +170,15 @@ class RodDrives:
         for a, i, direction in self._pushes:
             if effort[a] != 0.0:
                 load_tangent(
-                    t, work, self.points, q, i, self._x, effort[a] * direction, NO_MOMENT, False, self._twists, H
+                    t,
+                    work,
+                    self.points,
+                    q,
+                    i,
+                    self._x,
+                    effort[a] * direction,
+                    NO_MOMENT,
+                    False,
+                    self._twists,
+                    H,
                 )

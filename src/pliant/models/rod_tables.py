@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 
 import numpy as np
 
@@ -112,9 +113,22 @@ class RodLayout:
                 curved[i] = 1
         offset = np.array([st.offset for st in stations], float).reshape(n, 3)
         return PointTables(
-            seg, base, h, curved, rest1, rest1.copy(), phi1, phi2, offset, np.zeros((n, 3, 3)), np.zeros((n, 3)),
-            np.zeros((n, 6)), np.zeros((n, nbm, 6)), np.zeros((6, 6)), np.zeros((nbm, 6)),
-        )  # fmt: skip
+            seg,
+            base,
+            h,
+            curved,
+            rest1,
+            rest1.copy(),
+            phi1,
+            phi2,
+            offset,
+            np.zeros((n, 3, 3)),
+            np.zeros((n, 3)),
+            np.zeros((n, 6)),
+            np.zeros((n, nbm, 6)),
+            np.zeros((6, 6)),
+            np.zeros((nbm, 6)),
+        )
 
     def threads(self, paths: Sequence[tuple[Sequence[Station], float]]) -> ThreadTables:
         """Tables of embedded threads: (stations along the path, weight per unit length) each."""
@@ -129,7 +143,7 @@ class RodLayout:
                     if piece.body != a.body:
                         continue
                     cuts = piece.start + piece.basis.breaks * (piece.end - piece.start)
-                    for c0, c1 in zip(cuts[:-1], cuts[1:]):
+                    for c0, c1 in pairwise(cuts):
                         lo, hi = max(low, c0), min(high, c1)
                         if hi - lo < 1e-12 * self.bodies[a.body].length:
                             continue
@@ -147,15 +161,20 @@ class RodLayout:
             ptr.append(len(seg))
         n = len(seg)
         return ThreadTables(
-            np.array(ptr, np.int64), np.array(seg, np.int64).reshape(n), np.array(weight, float).reshape(n),
-            np.array(rest, float).reshape(n, 6), np.array(phi, float).reshape(n, nbm, 6),
-            np.array(r, float).reshape(n, 3), np.array(dr, float).reshape(n, 3), np.zeros((nbm, 3)),
-        )  # fmt: skip
+            np.array(ptr, np.int64),
+            np.array(seg, np.int64).reshape(n),
+            np.array(weight, float).reshape(n),
+            np.array(rest, float).reshape(n, 6),
+            np.array(phi, float).reshape(n, nbm, 6),
+            np.array(r, float).reshape(n, 3),
+            np.array(dr, float).reshape(n, 3),
+            np.zeros((nbm, 3)),
+        )
 
     def _runs(self, stations: Sequence[Station]) -> list[tuple[Station, Station]]:
         """Consecutive stations on one rod each; a path over a joint is split at the joint."""
         runs = []
-        for a, b in zip(stations[:-1], stations[1:]):
+        for a, b in pairwise(stations):
             for c, d in self._split(a, b):
                 if abs(c.s - d.s) > 1e-12 * self.bodies[c.body].length:
                     runs.append((c, d))
@@ -169,12 +188,14 @@ class RodLayout:
             back = self._chain(b.body, a.body)
             if back is None:
                 names = (self.bodies[a.body].name, self.bodies[b.body].name)
-                raise ArgumentError("points", f"consecutive points on unconnected rods {names}", "connected rods")
+                raise ArgumentError(
+                    "points", f"consecutive points on unconnected rods {names}", "connected rods"
+                )
             return [(d, c) for c, d in reversed(self._split(b, a))]
         length = self.bodies[a.body].length - a.s + sum(self.bodies[i].length for i in chain[1:-1]) + b.s
         out, here, gone = [], a, 0.0
         r0, r1 = np.array(a.offset), np.array(b.offset)
-        for i, j in zip(chain[:-1], chain[1:]):
+        for i, j in pairwise(chain):
             gone += self.bodies[i].length - here.s
             r = tuple(float(v) for v in r0 + (r1 - r0) * gone / max(length, 1e-300))
             out.append((here, Station(i, self.bodies[i].length, r)))  # type: ignore[arg-type]
@@ -198,7 +219,7 @@ def rest_strain(rod: RodBody) -> Array:
 
 
 def section(rod: RodBody, s: Array) -> tuple[Array, Array, Array]:
-    """Stiffness (n, 6) [N m^2, N], mass per length (n,) [kg/m], rotational inertia per length (n, 3) [kg m]."""
+    """Stiffness (n, 6) [N m^2, N], mass (n,) [kg/m] and rotational inertia (n, 3) [kg m] per length."""
     outer, inner = rod.radii(s)
     area = np.pi * (outer**2 - inner**2)
     second = 0.25 * np.pi * (outer**4 - inner**4)
@@ -231,7 +252,9 @@ def build(bodies: Sequence[RodBody], bases: Sequence[Basis]) -> RodLayout:
     ends: dict[int, int] = {}
     for i, (rod, basis) in enumerate(zip(bodies, bases)):
         if rod.parent and index.get(rod.parent, i) >= i:
-            raise UnknownNameError("parent rod (it must come earlier)", rod.parent, [b.name for b in bodies[:i]])
+            raise UnknownNameError(
+                "parent rod (it must come earlier)", rod.parent, [b.name for b in bodies[:i]]
+            )
         local = lie.frame(lie.matrix_from_quaternion(rod.rotation), rod.position)
         if rod.parent:
             j = index[rod.parent]
@@ -249,7 +272,9 @@ def build(bodies: Sequence[RodBody], bases: Sequence[Basis]) -> RodLayout:
                 attach.append(local)
             pieces.append(Piece(i, start, end, basis, nodes, weights))
         ends[i] = len(pieces) - 1
-    return RodLayout(tuple(bodies), tuple(pieces), _tables(bodies, pieces, parent, attach, ends), np.array(base))
+    return RodLayout(
+        tuple(bodies), tuple(pieces), _tables(bodies, pieces, parent, attach, ends), np.array(base)
+    )
 
 
 def _nodes(start: float, end: float, basis: Basis) -> tuple[Array, Array]:
@@ -257,14 +282,18 @@ def _nodes(start: float, end: float, basis: Basis) -> tuple[Array, Array]:
     x, w = np.polynomial.legendre.leggauss(basis.gauss)
     cuts = start + basis.breaks * (end - start)
     nodes, weights = [], []
-    for a, b in zip(cuts[:-1], cuts[1:]):
+    for a, b in pairwise(cuts):
         nodes += [*(0.5 * (a + b) + 0.5 * (b - a) * x), b]
         weights += [*(0.5 * (b - a) * w), 0.0]
     return np.array(nodes), np.array(weights)
 
 
 def _tables(
-    bodies: Sequence[RodBody], pieces: list[Piece], parent: list[int], attach: list[Array], ends: dict[int, int]
+    bodies: Sequence[RodBody],
+    pieces: list[Piece],
+    parent: list[int],
+    attach: list[Array],
+    ends: dict[int, int],
 ) -> RodTables:
     nb = np.array([p.basis.size for p in pieces], np.int64)
     steps = np.array([len(p.nodes) for p in pieces], np.int64)
@@ -299,7 +328,22 @@ def _tables(
         mass[step0[ends[i] + 1] - 1] += rod.tip_mass
     frames = np.array(attach)
     return RodTables(
-        np.array(parent, np.int64), dof0, nb, step0, np.ascontiguousarray(frames[:, :3, :3]),
-        np.ascontiguousarray(frames[:, :3, 3]), h, curved, rest, rest.copy(), phi1, phi2, comp, mass,
-        np.zeros((nst, 3)), rot, K, D,
-    )  # fmt: skip
+        np.array(parent, np.int64),
+        dof0,
+        nb,
+        step0,
+        np.ascontiguousarray(frames[:, :3, :3]),
+        np.ascontiguousarray(frames[:, :3, 3]),
+        h,
+        curved,
+        rest,
+        rest.copy(),
+        phi1,
+        phi2,
+        comp,
+        mass,
+        np.zeros((nst, 3)),
+        rot,
+        K,
+        D,
+    )
