@@ -1,1 +1,63 @@
-"""robots of pliant."""
+"""The catalogue: functions that return a ready `Robot`, every number with its source in the docstring.
+
+Robots stand on their base at z = 0 and run along +z, or hang from it along -z (the fingers, which curl towards +x);
+the beams lie along +x. Actuators have limits, so that a viewer or an inverse knows their range.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from pliant.errors import UnknownNameError
+from pliant.robot import Robot
+from pliant.robots.accordion import accordion
+from pliant.robots.beam import beam, golden_beam
+from pliant.robots.diamond import diamond
+from pliant.robots.finger import finger
+from pliant.robots.notched_finger import notched_finger
+from pliant.robots.pneunet import pneunet
+from pliant.robots.three_chamber_arm import three_chamber_arm
+from pliant.robots.tower import slot_pairs, tower
+from pliant.robots.trunk import trunk
+
+__all__ = [
+    "accordion",
+    "beam",
+    "catalogue",
+    "diamond",
+    "finger",
+    "get",
+    "golden_beam",
+    "notched_finger",
+    "pneunet",
+    "slot_pairs",
+    "three_chamber_arm",
+    "tower",
+    "trunk",
+]
+
+_CATALOGUE: tuple[Callable[..., Robot], ...] = (
+    finger,
+    notched_finger,
+    pneunet,
+    accordion,
+    tower,
+    trunk,
+    diamond,
+    three_chamber_arm,
+    beam,
+    golden_beam,
+)
+
+
+def catalogue() -> dict[str, Callable[..., Robot]]:
+    """Name -> function of every robot in the catalogue."""
+    return {make.__name__: make for make in _CATALOGUE}
+
+
+def get(name: str) -> Callable[..., Robot]:
+    """The function of that name; `UnknownNameError` lists the valid ones."""
+    found = catalogue()
+    if name not in found:
+        raise UnknownNameError("robot in the catalogue", name, found)
+    return found[name]
