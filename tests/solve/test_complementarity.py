@@ -3,6 +3,7 @@ import itertools
 import numpy as np
 import pytest
 
+from pliant._kernels import complementarity as kernel
 from pliant.errors import ArgumentError
 from pliant.solve.complementarity import ComplementarityStatus, ContactState, solve_contact, solve_lcp
 
@@ -89,6 +90,17 @@ def test_lcp_of_a_nonsymmetric_p_matrix():
         s = solve_lcp(W, q)
         assert s.status.success
         np.testing.assert_allclose(s.force, lemke(W, q), atol=1e-7 * max(1, s.force.max()))
+
+
+def test_lemke_kernel_alone():
+    rng = np.random.default_rng(9)
+    for _ in range(30):
+        n = int(rng.integers(1, 15))
+        W = compliance(rng, n)
+        q = rng.normal(size=n)
+        force = np.zeros(n)
+        assert kernel.lemke(W, q, force, 100 * n)
+        np.testing.assert_allclose(force, solve_lcp(W, q).force, atol=1e-7 * max(1, force.max()))
 
 
 def test_unsolvable_lcp_is_flagged():

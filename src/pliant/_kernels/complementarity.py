@@ -208,7 +208,7 @@ def lemke(W, q, lam, max_pivots):
             if T[i, entering] > 1e-11 * size:
                 ratio = max(T[i, 2 * n + 1], 0.0) / T[i, entering]
                 # prefer to let z0 leave on ties: it ends the path
-                if ratio < best - 1e-14 * abs(best) or (ratio <= best and basis[i] == 2 * n):
+                if row < 0 or ratio < best * (1.0 - 1e-14) or (ratio <= best and basis[i] == 2 * n):
                     best, row = ratio, i
         if row < 0:
             return False

@@ -10,7 +10,6 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
-from pliant._kernels.complementarity import solve_lcp
 from pliant._kernels.qp import INFEASIBLE, OPTIMAL, solve_dense_qp
 
 OPEN, CLOSED, NORMAL = 0, 1, 2
@@ -20,26 +19,49 @@ PIVOT_FLOOR = 1e-10  # smallest Cholesky pivot, relative: dependent contacts get
 
 
 @njit(cache=True)
+def _times(W, left, right):
+    out = np.empty(W.shape)
+    for i in range(W.shape[0]):
+        for j in range(W.shape[1]):
+            out[i, j] = left[i] * W[i, j] * right[j]
+    return out
+
+
+@njit(cache=True)
 def scale_problem(problem):
-    """Copy in balanced units: every force is measured in sqrt(energy), so that its own compliance is one."""
+    """Copy in balanced units: every force is measured in sqrt(energy), so that its own compliance is one.
+
+    Returns (problem, sa, sc, sr): efforts, contact forces and extra rows are multiplied by these to come back
+    (rows: by 1 / sr).
+    """
     Wea, Wec, de, Waa, Wac, da, Wca, Wcc, dc, lo, hi, dlo, dhi, Ca, Cc, d = problem
-    na, mc = Waa.shape[0], Wcc.shape[0]
-    sa, sc, sr = np.ones(na), np.ones(mc), np.ones(d.size)
+    na, mc, nr = da.size, dc.size, d.size
+    sa, sc, sr, se = np.ones(na), np.ones(mc), np.ones(nr), np.ones(de.size)
     for i in range(na):
         if Waa[i, i] > 0.0:
             sa[i] = 1.0 / np.sqrt(Waa[i, i])
     for i in range(mc):
         sc[i] = 1.0 / np.sqrt(Wcc[i, i])
-    Ca2, Cc2 = Ca * sa, Cc * sc
-    for i in range(d.size):
-        size = np.sqrt(np.sum(Ca2[i] ** 2) + np.sum(Cc2[i] ** 2))
-        sr[i] = 1.0 / size if size > 0.0 else 1.0
-        Ca2[i] *= sr[i]
-        Cc2[i] *= sr[i]
+    for i in range(nr):
+        size = 0.0
+        for j in range(na):
+            size += (Ca[i, j] * sa[j]) ** 2
+        for j in range(mc):
+            size += (Cc[i, j] * sc[j]) ** 2
+        sr[i] = 1.0 / np.sqrt(size) if size > 0.0 else 1.0
+    vectors = np.empty((5, na))
+    for i in range(na):
+        vectors[0, i], vectors[1, i], vectors[2, i] = da[i] * sa[i], lo[i] / sa[i], hi[i] / sa[i]
+        vectors[3, i], vectors[4, i] = dlo[i] * sa[i], dhi[i] * sa[i]
+    gaps, floors = np.empty(mc), np.empty(nr)
+    for i in range(mc):
+        gaps[i] = dc[i] * sc[i]
+    for i in range(nr):
+        floors[i] = d[i] * sr[i]
     scaled = (
-        Wea * sa, Wec * sc, de, Waa * sa * sa.reshape(-1, 1), Wac * sc * sa.reshape(-1, 1), da * sa,
-        Wca * sa * sc.reshape(-1, 1), Wcc * sc * sc.reshape(-1, 1), dc * sc,
-        lo / sa, hi / sa, dlo * sa, dhi * sa, Ca2, Cc2, d * sr,
+        _times(Wea, se, sa), _times(Wec, se, sc), de, _times(Waa, sa, sa), _times(Wac, sa, sc), vectors[0],
+        _times(Wca, sc, sa), _times(Wcc, sc, sc), gaps, vectors[1], vectors[2], vectors[3], vectors[4],
+        _times(Ca, sr, sa), _times(Cc, sr, sc), floors,
     )  # fmt: skip
     return scaled, sa, sc, sr
 
@@ -456,13 +478,3 @@ def pivot_search(problem, energy, proximal, reference, step, state, third, a, ma
         status = NO_LIMITS
     return (status, x, forces, value, pivots, visited[:count].copy(), values[:count].copy(),
             path[: pivots + 1].copy(), iterations, proved, y)  # fmt: skip
-
-
-@njit(cache=True)
-def start_states(problem, a, state, force):
-    """States of the frictionless contact problem at fixed efforts a (scaled); force is start and result."""
-    q = problem[6] @ a + problem[8]
-    residual, _ = solve_lcp(problem[7], q, force, True, 1e-10, 1000)
-    for i in range(q.size):
-        state[i] = CLOSED if force[i] > 0.0 else OPEN
-    return residual

@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from pliant._kernels import qpcc as kernel
+from pliant._kernels.qpcc_start import start_states
 from pliant.errors import ArgumentError
 from pliant.inverse.qp import as_array, solve_qp
 from pliant.inverse.qpcc_problem import (
@@ -48,6 +49,8 @@ def solve_qpcc(
     combine: int = 3,
     tolerance: float = 1e-9,
     max_nodes: int = 100_000,
+    contact: Literal["sticking", "sliding"] = "sticking",
+    directions: int = 8,
 ) -> QPCCSolution:
     """Solve the inverse problem through contact.
 
@@ -63,6 +66,9 @@ def solve_qpcc(
         combine: how many touching contacts may be changed together when no single change helps.
         tolerance: relative decrease below which a pivot is not accepted.
         max_nodes: branch-and-bound nodes at most.
+        contact: with three rows per contact, "sticking" (spec 12: stick or open, no cone) or "sliding"
+            (Coulomb with a cone of `directions` edges, `sliding.py`; needs `problem.friction`).
+        directions: edges of the friction cone.
     """
     if not isinstance(problem, QPCC):
         raise ArgumentError("problem", f"is a {type(problem).__name__}", "a QPCC")
@@ -74,17 +80,28 @@ def solve_qpcc(
         raise ArgumentError("tolerance", f"is {tolerance}", "between 0 and 1")
     na, nc = problem.da.size, problem.contacts
     effort = np.zeros(na) if start is None else as_array("start", start, (na,))
-    first = None if contact_set is None else as_states(problem, contact_set)
+    first: Any = None
+    if contact_set is not None:
+        sliding = problem.rows_per_contact == 3 and contact == "sliding"
+        first = np.array(contact_set) if sliding else as_states(problem, contact_set)
     limit = 20 + 5 * nc if max_pieces is None else int(max_pieces)
     if limit < 1:
         raise ArgumentError("max_pieces", f"is {limit}", "at least 1")
     options: dict[str, Any] = {"max_pieces": limit, "combine": combine, "tolerance": tolerance}
-    if problem.rows_per_contact == 3:
-        if search == "global":
-            raise ArgumentError("search", "is 'global' with sticking contacts", '"local" or "multistart"')
-        from pliant.inverse.qpcc_sticking import sticking_search as run
-    else:
-        run = local_search
+    if contact not in ("sticking", "sliding"):
+        raise ArgumentError("contact", f"is {contact!r}", '"sticking" or "sliding"')
+    run: Any = local_search
+    if problem.rows_per_contact == 3 and contact == "sliding":
+        from pliant.inverse.sliding import sliding_search
+
+        options["directions"] = directions
+        run = sliding_search
+    elif problem.rows_per_contact == 3:
+        from pliant.inverse.qpcc_sticking import sticking_search
+
+        run = sticking_search
+    if problem.rows_per_contact == 3 and search == "global":
+        raise ArgumentError("search", "is 'global' with friction", '"local" or "multistart"')
     best = run(problem, effort, first, **options)
     if search == "local":
         return best
@@ -128,7 +145,7 @@ def local_search(problem: QPCC, effort: Array, first: States | None, **options: 
 
 def _contact_states(scaled: Any, a: Array) -> States:
     state = np.zeros(scaled[8].size, np.int8)
-    kernel.start_states(scaled, a, state, np.zeros(state.size))
+    start_states(scaled, a, state, np.zeros(state.size))
     return state
 
 
@@ -236,7 +253,7 @@ def piecewise_cost(problem: QPCC, grid: Sequence[ArrayLike]) -> CostMap:
     force = np.zeros(problem.dc.size)
     for i, a in enumerate(points):
         state = np.zeros(problem.contacts, np.int8)
-        kernel.start_states(scaled, a / sa, state, force)  # warm: the neighbour's forces
+        start_states(scaled, a / sa, state, force)  # warm: the neighbour's forces
         c = force * sc
         cost[i] = problem.objective(a, c)
         stroke = problem.Waa @ a + problem.Wac @ c + problem.da

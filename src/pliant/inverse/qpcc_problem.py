@@ -63,7 +63,9 @@ class QPCC:
         energy: dimensionless factor of the classical energy term, which biases the target (spec 6.6: 1e-3).
         proximal: factor of the proximal term around `reference`, likewise dimensionless.
         reference: (na,) efforts the proximal term pulls towards (zero if None).
-        rows_per_contact: 1 (frictionless) or 3 (normal, tangent, tangent: sticking).
+        rows_per_contact: 1 (frictionless) or 3 (normal, tangent, tangent).
+        friction: Coulomb coefficient, scalar or (nc,): what sticking contacts are reported against, and the
+            cone of sliding ones. None: unknown.
     """
 
     Wea: Array
@@ -85,6 +87,7 @@ class QPCC:
     proximal: float = 0.0
     reference: Array | None = None
     rows_per_contact: int = 1
+    friction: ArrayLike | None = None
 
     def __post_init__(self) -> None:
         put = object.__setattr__
@@ -123,6 +126,11 @@ class QPCC:
                 raise ArgumentError(name, f"is {getattr(self, name)}", "a number >= 0")
         reference = np.zeros(na) if self.reference is None else self.reference
         put(self, "reference", as_array("reference", reference, (na,)))
+        if self.friction is not None:
+            mu = as_bound("friction", self.friction, self.contacts, np.inf)
+            if (mu < 0.0).any():
+                raise ArgumentError("friction", "is negative", "a Coulomb coefficient >= 0")
+            put(self, "friction", mu)
 
     @property
     def contacts(self) -> int:
