@@ -118,7 +118,7 @@ def test_d2_places_and_their_jacobians(basis):
 def test_centre_of_mass_and_skin():
     model = RodModel(robot(tip_mass=0.1), basis=bases.legendre(1))
     q = bent(model)
-    c, rows = model.centre_of_mass(q)
+    _, rows = model.centre_of_mass(q)
     assert np.allclose(rows, difference(lambda x: model.centre_of_mass(x)[0], q), atol=1e-9)
     x = model.skin_positions(q)
     assert x.shape == (model.skin.size, 3)
@@ -134,7 +134,7 @@ def test_centre_of_mass_and_skin():
 
 
 def test_f3_pure_moment_gives_constant_curvature_and_closes_the_circle():
-    """F3: two opposite tendons are a pure moment M; the curvature is M/EI everywhere; 2 pi EI/L closes a circle."""
+    """F3: two opposite tendons are a pure moment M; curvature M/EI everywhere; 2 pi EI/L closes a circle."""
     r = 0.01
     model = RodModel(
         robot(cable("up", 0, r), cable("down", 0, -r, effort_limits=(-np.inf, np.inf)), gravity=NO_GRAVITY),
@@ -189,7 +189,7 @@ def test_euler_buckling_load():
 
 
 def test_helical_spring_stiffness():
-    """delta = F R^2 L (cos^2 a / GJ + sin^2 a / EI) for an axial force on the axis of a helix of pitch angle a."""
+    """delta = F R^2 L (cos^2 a / GJ + sin^2 a / EI) for an axial force on the axis, pitch angle a."""
     R, angle, turns, wire = 0.02, 0.15, 4, 0.001
     length = 2 * np.pi * R * turns / np.cos(angle)
     kappa, tau = np.cos(angle) ** 2 / R, np.sin(angle) * np.cos(angle) / R

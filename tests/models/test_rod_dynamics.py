@@ -1,4 +1,4 @@
-"""RodModel in motion: structure of the equations, energy, frequencies (checks D3, D4, F1, F2 of the specification)."""
+"""RodModel in motion: structure of the equations, energy, frequencies (checks D3, D4, F1, F2)."""
 
 import numpy as np
 import pytest
@@ -30,7 +30,7 @@ def state_of(model, seed=0):
 
 @pytest.mark.parametrize("basis", [bases.constant(segments=3), bases.legendre(2), bases.piecewise_linear(2)])
 def test_d3_structure(basis):
-    """D3: M positive definite, Mdot - 2C skew, C v by Christoffel symbols, gravity the gradient of its potential."""
+    """D3: M positive definite, Mdot - 2C skew, C by Christoffel symbols."""
     model = RodModel(arm(rest_curvature=(0.3, 1.0, 0.0), tip_mass=0.05), basis=basis)
     q, v = state_of(model)
     M = model.inertia(q)
@@ -106,7 +106,7 @@ def test_f2_clamped_free_frequencies():
     # a thin rod of the same frequency has no rotary inertia to speak of: scale the radius down, E up
     thin = NeoHookean.from_young(0.25e6 * 1e4, 0.45, density=1250.0)
     found = []
-    for order in (2, 5):
+    for order in (2, 7):
         model = RodModel(
             arm(length=length, radius=r / 100, material=thin, gravity=(0, 0, 0)),
             basis=bases.legendre(order, strains=("bend_y",), points=20),

@@ -12,7 +12,7 @@ import numpy as np
 from numba import njit
 
 from pliant._kernels.lie import FAST, coefficients7
-from pliant._kernels.rod import advance, columns, row6, spatial_tangent, step_strains
+from pliant._kernels.rod import advance, columns, kinematics, poses, row6, spatial_tangent, step_strains
 from pliant._kernels.rod_dynamics import cobracket, vector6
 from pliant._kernels.rod_mass import dot6
 from pliant._kernels.rod_tangent import local_terms
@@ -116,6 +116,19 @@ def point_jacobians(t, w, c, x, twists, jac):
             jac[i, 3, j] = twists[j, 3] + w1 * x2 - w2 * x1
             jac[i, 4, j] = twists[j, 4] + w2 * x0 - w0 * x2
             jac[i, 5, j] = twists[j, 5] + w0 * x1 - w1 * x0
+
+
+@njit(cache=True, fastmath=FAST, error_model="numpy")
+def locate_points(t, w, c, q, x, twists, jac, with_jacobian):
+    """Positions x (np, 3), frames (c.R) and, on request, Jacobians jac (np, 6, n) of points at q, in one call."""
+    if not with_jacobian:
+        poses(t, w, q)
+        place_points(t, w, c, q, x)
+        return
+    kinematics(t, w, q)
+    place_points(t, w, c, q, x)
+    point_columns(t, c, q)
+    point_jacobians(t, w, c, x, twists, jac)
 
 
 @njit(cache=True, fastmath=FAST, error_model="numpy")

@@ -61,6 +61,10 @@ class RodModel:
         n = len(t.comp)
         self._n = n
         self._work, self._tangent_work = _rod.make_work(t), _tan.make_tangent_work(t)
+        # Constant strain needs one step per segment to say where things are.
+        constant = all(b.kind == "constant" for b in self.bases)
+        self._place = build(rods, self.bases, coarse=True) if constant else self.layout
+        self._place_work = _rod.make_work(self._place.tables)
         self._still = np.zeros(6)
         self._lift = np.array([0.0, 0.0, 0.0, *(-np.array(robot.gravity))])
         self._zero = np.zeros(n)
@@ -179,22 +183,14 @@ class RodModel:
         """
         q = self._check(getattr(q, "q", q))
         names = (points,) if isinstance(points, str) else tuple(points)
-        table = self._point_tables(names)
-        t, w, n = self.tables, self._work, len(names)
-        x = np.empty((n, 3))
-        _rod.kinematics(t, w, q) if jacobian else _rod.poses(t, w, q)
-        _pts.place_points(t, w, table, q, x)
-        rotation = np.einsum(
-            "nij,njk->nik", table.R, np.array([self._frames[k] for k in names]).reshape(n, 3, 3)
-        )
-        jac = None
-        if jacobian:
-            jac = np.empty((n, 6, self._n))
-            _pts.point_columns(t, table, q)
-            _pts.point_jacobians(t, w, table, x, self._twists, jac)
+        table, frames = self._point_tables(names)
+        x = np.empty((len(names), 3))
+        jac = np.empty((len(names) if jacobian else 0, 6, self._n))
+        _pts.locate_points(self._place.tables, self._place_work, table, q, x, self._twists, jac, jacobian)
+        rotation = table.R @ frames
         if isinstance(points, str):
-            return Placement(names, x[0], rotation[0], None if jac is None else jac[0])
-        return Placement(names, x, rotation, jac)
+            return Placement(names, x[0], rotation[0], jac[0] if jacobian else None)
+        return Placement(names, x, rotation, jac if jacobian else None)
 
     def centre_of_mass(self, q: Array) -> tuple[Array, Array]:
         """Centre of mass [m] (3,) and its derivative (3, nv)."""
@@ -222,20 +218,19 @@ class RodModel:
     def skin_positions(self, q: Array) -> Array:
         """World positions of the skin's vertices [m] (n, 3)."""
         q = self._check(q)
-        x = np.empty((self._skin.size, 3))
-        _rod.poses(self.tables, self._work, q)
-        _pts.place_points(self.tables, self._work, self._skin_points, q, x)
+        x, none = np.empty((self._skin.size, 3)), np.empty((0, 6, self._n))
+        _pts.locate_points(
+            self._place.tables, self._place_work, self._skin_points, q, x, self._twists, none, False
+        )
         return x
 
     def skin_rows(self, q: Array, vertices: Array, weights: Array, directions: Array) -> Array:
         """d/dq of sum_k weights[i,k] directions[i] . x[vertices[i,k]], dense (m, nv)."""
         q = self._check(q)
-        t, w, table = self.tables, self._work, self._skin_points
         x, jac = np.empty((self._skin.size, 3)), np.empty((self._skin.size, 6, self._n))
-        _rod.kinematics(t, w, q)
-        _pts.place_points(t, w, table, q, x)
-        _pts.point_columns(t, table, q)
-        _pts.point_jacobians(t, w, table, x, self._twists, jac)
+        _pts.locate_points(
+            self._place.tables, self._place_work, self._skin_points, q, x, self._twists, jac, True
+        )
         return np.einsum("ik,ic,ikcn->in", weights, directions, jac[np.asarray(vertices), 3:], optimize=True)
 
     # ---- dynamics ------------------------------------------------------------------------------------
@@ -342,7 +337,8 @@ class RodModel:
             for name in names:
                 if name not in self._stations:
                     raise UnknownNameError("point", name, self._stations)
-            self._points[names] = self.layout.points([self._stations[k] for k in names])
+            frames = np.array([self._frames[k] for k in names]).reshape(len(names), 3, 3)
+            self._points[names] = (self._place.points([self._stations[k] for k in names]), frames)
         return self._points[names]
 
     def _make_skin(self, rods: Sequence[RodBody], count: int) -> tuple[Skin, Any]:
@@ -363,7 +359,7 @@ class RodModel:
             np.concatenate(radius),
             np.array(body, np.int64),
         )
-        return skin, self.layout.points(stations)
+        return skin, self._place.points(stations)
 
 
 def _bases(rods: Sequence[RodBody], basis: Basis | Mapping[str, Basis] | None) -> list[Basis]:

@@ -244,8 +244,11 @@ def _refine(layout: RodLayout, body: int, s: float, x: Array) -> float:
     return s
 
 
-def build(bodies: Sequence[RodBody], bases: Sequence[Basis]) -> RodLayout:
-    """Cuts every rod into its segments and steps and tabulates them; parents must come before children."""
+def build(bodies: Sequence[RodBody], bases: Sequence[Basis], *, coarse: bool = False) -> RodLayout:
+    """Cuts every rod into its segments and steps and tabulates them; parents must come before children.
+
+    A coarse layout has one step per segment and no mass: the same kinematics for constant strain, at less cost.
+    """
     index = {rod.name: i for i, rod in enumerate(bodies)}
     pieces: list[Piece] = []
     parent, attach, base = [], [], []
@@ -263,7 +266,7 @@ def build(bodies: Sequence[RodBody], bases: Sequence[Basis]) -> RodLayout:
             base.append(local)
         for k in range(basis.segments):
             start, end = rod.length * k / basis.segments, rod.length * (k + 1) / basis.segments
-            nodes, weights = _nodes(start, end, basis)
+            nodes, weights = _nodes(start, end, basis, coarse)
             if k > 0:
                 parent.append(len(pieces) - 1)
                 attach.append(np.eye(4))
@@ -277,8 +280,10 @@ def build(bodies: Sequence[RodBody], bases: Sequence[Basis]) -> RodLayout:
     )
 
 
-def _nodes(start: float, end: float, basis: Basis) -> tuple[Array, Array]:
+def _nodes(start: float, end: float, basis: Basis, coarse: bool) -> tuple[Array, Array]:
     """Ends of the steps (Gauss points and ends of smooth pieces) and the quadrature weights there."""
+    if coarse:
+        return np.array([end]), np.array([0.0])
     x, w = np.polynomial.legendre.leggauss(basis.gauss)
     cuts = start + basis.breaks * (end - start)
     nodes, weights = [], []
