@@ -324,9 +324,13 @@ def coulomb_block(Wb, b, mu, out):
 
 
 @njit(cache=True)
-def natural_map(W, q, rows, lo, hi, triples, mu, lam, F, J, want_jacobian):
-    """Natural residual F (zero at a solution) and its generalised derivative; returns its relative size."""
+def natural_map(W, q, rows, lo, hi, triples, mu, lam, F, J, decided, want_jacobian):
+    """Natural residual F (zero at a solution) and its generalised derivative J; returns its relative size.
+
+    decided: rows whose derivative is a row of the identity (open contacts, multipliers at a bound).
+    """
     m = q.size
+    decided[:] = False
     delta = W @ lam + q
     size = 1e-300
     for i in range(m):
@@ -343,6 +347,7 @@ def natural_map(W, q, rows, lo, hi, triples, mu, lam, F, J, want_jacobian):
                 J[i] = rho * W[i]
         else:
             F[i] = lam[i] - (lo[a] if v <= lo[a] else hi[a])
+            decided[i] = True
             if want_jacobian:
                 J[i, i] = 1.0
         size = max(size, -q[i] * rho if lo[a] == 0.0 else abs(q[i]) * rho)
@@ -353,6 +358,7 @@ def natural_map(W, q, rows, lo, hi, triples, mu, lam, F, J, want_jacobian):
         if lam[n] - rho * delta[n] <= 0.0:
             for i in (n, t, s):
                 F[i] = lam[i]
+                decided[i] = True
                 if want_jacobian:
                     J[i, i] = 1.0
             continue
@@ -385,16 +391,31 @@ def natural_map(W, q, rows, lo, hi, triples, mu, lam, F, J, want_jacobian):
 
 
 @njit(cache=True)
-def _newton(W, q, rows, lo, hi, triples, mu, lam, tolerance, F, J):
+def _newton(W, q, rows, lo, hi, triples, mu, lam, tolerance, F, J, decided):
     """Semismooth Newton from lam; leaves the best point in lam and returns its residual."""
-    best = natural_map(W, q, rows, lo, hi, triples, mu, lam, F, J, False)
+    best = natural_map(W, q, rows, lo, hi, triples, mu, lam, F, J, decided, False)
     keep = lam.copy()
     for _ in range(25):
-        natural_map(W, q, rows, lo, hi, triples, mu, lam, F, J, True)
-        if not lu_solve(J, F):
+        natural_map(W, q, rows, lo, hi, triples, mu, lam, F, J, decided, True)
+        # only the undecided rows need a linear solve
+        free = np.flatnonzero(~decided)
+        A = np.empty((free.size, free.size))
+        b = np.empty(free.size)
+        for x in range(free.size):
+            i = free[x]
+            v = F[i]
+            for j in range(q.size):
+                if decided[j]:
+                    v -= J[i, j] * F[j]
+            b[x] = v
+            for y in range(free.size):
+                A[x, y] = J[i, free[y]]
+        if not lu_solve(A, b):
             break
+        for x in range(free.size):
+            F[free[x]] = b[x]
         lam -= F
-        residual = natural_map(W, q, rows, lo, hi, triples, mu, lam, F, J, False)
+        residual = natural_map(W, q, rows, lo, hi, triples, mu, lam, F, J, decided, False)
         if not np.isfinite(residual):
             break
         if residual < best:
@@ -420,6 +441,7 @@ def solve_contact(W, q, rows, lo, hi, triples, mu, lam, states, tolerance, max_i
     Wb = np.empty((3, 3))
     b = np.empty(3)
     new = np.empty(3)
+    decided = np.empty(m, np.bool_)
     third = np.zeros(k, np.int64)
     effective = mu.copy()
     attempt = 6
@@ -450,13 +472,13 @@ def solve_contact(W, q, rows, lo, hi, triples, mu, lam, states, tolerance, max_i
                     mu[a] = 0.0  # it keeps coming back: hold it there, so that the sweeps can settle
             for x in range(3):
                 lam[triples[a, x]] = new[x]
-        residual = natural_map(W, q, rows, lo, hi, triples, effective, lam, F, J, False)
+        residual = natural_map(W, q, rows, lo, hi, triples, effective, lam, F, J, decided, False)
         if residual <= 1e-3 * tolerance:
             break
         if sweep + 1 >= attempt:
             attempt = 2 * attempt
             trial = lam.copy()
-            better = _newton(W, q, rows, lo, hi, triples, effective, trial, tolerance, F, J)
+            better = _newton(W, q, rows, lo, hi, triples, effective, trial, tolerance, F, J, decided)
             if better <= tolerance:
                 lam[:] = trial
                 residual = better

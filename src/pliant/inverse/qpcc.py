@@ -197,8 +197,9 @@ def finish(
         status = QPCCStatus.RELAXED
     taken = set(path.tolist())
     pieces = tuple(Piece(s, float(v), i in taken) for i, (s, v) in enumerate(zip(visited, values)))
+    effort = np.clip(x * sa, np.asarray(problem.effort_min), np.asarray(problem.effort_max))  # rounding
     return assemble(
-        problem, x * sa, forces * sc, state, status, pieces=pieces, pivots=int(pivots),
+        problem, effort, forces * sc, state, status, pieces=pieces, pivots=int(pivots),
         iterations=int(iterations), slack=slack, notices=tuple(notices),
         duals=(y[:na] / sa, y[na : 2 * na] * sa, y[2 * na : 2 * na + nr] * sr),
     )  # fmt: skip

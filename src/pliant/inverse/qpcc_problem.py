@@ -24,6 +24,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from pliant._kernels import qpcc as kernel
+from pliant._kernels.qpcc_check import evaluate
 from pliant.errors import ArgumentError
 from pliant.inverse.qp import QP, as_array, as_bound, check_order
 
@@ -306,33 +307,9 @@ def assemble(
     nodes: int = 0,
 ) -> QPCCSolution:
     """Recompute every value from the efforts and forces, and the residual of all conditions."""
-    na, step = effort.size, problem.rows_per_contact
-    displacement = problem.Waa @ effort + problem.Wac @ contact + problem.da
-    gap = problem.Wca @ effort + problem.Wcc @ contact + problem.dc
-    slack = np.zeros(na + problem.d.size) if slack is None else slack  # type: ignore[union-attr]
-    held = held_rows(state, step)
-    own = np.diag(problem.Wcc)
-    # gaps and forces are compared in displacement: force times own compliance
-    size = max(
-        float(np.abs(problem.dc).max(initial=0.0)), float((own * np.abs(contact)).max(initial=0.0)), 1e-300
-    )
-    normal = slice(None, None, step)
-    worst = [
-        np.max(-contact[normal] * own[normal], initial=0.0) / size,
-        np.max(-gap[normal], initial=0.0) / size,
-        np.max(np.abs(gap[held]), initial=0.0) / size,
-    ]
-    low, high = np.asarray(problem.displacement_min), np.asarray(problem.displacement_max)
-    reach = np.abs(problem.Waa) @ np.abs(effort) + np.abs(problem.Wac) @ np.abs(contact) + np.abs(problem.da)
-    reach += 1e-300
-    over = np.maximum(low - displacement, displacement - high) - slack[:na]
-    worst.append(np.max(over / reach, initial=0.0))
-    assert problem.C is not None
-    if problem.C.size:
-        both = np.concatenate([effort, contact])
-        short = problem.d - slack[na:] - problem.C @ both
-        size = np.abs(problem.C) @ np.abs(both) + np.abs(problem.d) + 1e-300  # type: ignore[assignment]
-        worst.append(np.max(short / size, initial=0.0))
+    step = problem.rows_per_contact
+    slack = np.zeros(effort.size + np.asarray(problem.d).size) if slack is None else slack
+    effector, displacement, gap, worst = evaluate(problem.data(), effort, contact, state, step, slack)
     ratio = np.zeros(state.size)
     if step == 3:
         force = contact.reshape(-1, 3)
@@ -342,9 +319,9 @@ def assemble(
         ratio[~pressed & (tangent > 0.0)] = np.inf
     return QPCCSolution(
         effort=effort, contact=contact, displacement=displacement, gap=gap,
-        effector=problem.Wea @ effort + problem.Wec @ contact + problem.de,
+        effector=effector,
         objective=problem.objective(effort, contact), contact_set=state, pivots=pivots, pieces=pieces,
-        iterations=iterations, residual=float(max(worst)), status=status, lower_bound=lower_bound,
+        iterations=iterations, residual=float(worst), status=status, lower_bound=lower_bound,
         notices=notices, dual_effort=duals[0], dual_displacement=duals[1], dual_rows=duals[2],
         friction_ratio=ratio, nodes=nodes,
     )  # fmt: skip

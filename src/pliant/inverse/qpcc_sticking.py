@@ -18,12 +18,8 @@ from pliant._kernels.qpcc_start import valid_states
 from pliant.inverse.qpcc import finish, pivoting
 from pliant.inverse.qpcc_problem import CLOSED, FRICTIONLESS, OPEN, QPCC, Array, QPCCSolution, States
 
-_STATE = {
-    contact_kernel.OPEN: OPEN,
-    contact_kernel.STICK: CLOSED,
-    contact_kernel.SLIDE: CLOSED,
-    contact_kernel.FRICTIONLESS: FRICTIONLESS,
-}
+# contact states of the Gauss-Seidel solver (open, stick, slide, frictionless) in ours
+_STATE = np.array([OPEN, CLOSED, CLOSED, FRICTIONLESS], np.int8)
 
 
 def grasp_floor_row(actuators: int, contacts: int, rows_per_contact: int = 3) -> Array:
@@ -47,10 +43,11 @@ def starting_states(scaled: Any, a: Array) -> States:
     triples = np.arange(q.size).reshape(nc, 3)
     mu = np.full(nc, np.inf)
     W = scaled[7]
-    residual, _ = contact_kernel.solve_contact(W, q, rows, none, none, triples, mu, lam, codes, 1e-9, 300)
     state = np.zeros(nc, np.int8)
-    if residual <= 1e-9:
-        wanted = np.array([_STATE[int(c)] for c in codes], np.int8)
+    for _ in range(8):
+        # a few sweeps at a time: once the states are right, the forces follow from one linear solve
+        contact_kernel.solve_contact(W, q, rows, none, none, triples, mu, lam, codes, 1e-9, 5)
+        wanted = _STATE[codes]
         if valid_states(scaled, a, state, wanted, False) <= 1e-10:
             return state
     normal = np.ascontiguousarray(W[::3, ::3])
