@@ -14,6 +14,11 @@ from typing import Any
 
 from pliant.errors import PliantError
 
+FILE_NAME = "robot.toml"
+FORMAT, VERSION = "pliant-robot", 1
+MESH_ENDINGS = (".vtu", ".vtk", ".msh")
+SURFACE_ENDINGS = (".obj", ".stl", ".ply")
+
 #: Power of the file's length unit in which a field is written; every other field is in SI units.
 LENGTH_POWER = {
     "points": 1,

@@ -1,7 +1,7 @@
 """The catalogue: functions that return a ready `Robot`, every number with its source in the docstring.
 
-Robots stand on their base at z = 0 and run along +z, or hang from it along -z (the fingers, which curl towards +x);
-the beams lie along +x. Actuators have limits, so that a viewer or an inverse knows their range.
+Robots stand on their base at z = 0 and run along +z, or hang from it along -z (the fingers, which curl
+towards +x); the beams lie along +x. Actuators have limits, so that a viewer or an inverse knows their range.
 """
 
 from __future__ import annotations

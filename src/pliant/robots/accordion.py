@@ -29,17 +29,19 @@ def accordion(
 ) -> Robot:
     """A bellows, 50 mm tall, with one air chamber or three cables.
 
-    It stands on its base at z = 0, which is held, along +z. Pressure lengthens it; a cable bends it towards the cable.
+    It stands on its base at z = 0, which is held, along +z. Pressure lengthens it; a cable bends it towards
+    the cable.
 
     Numbers and where they come from:
         height 50 mm: spec inverse-fem 7.1. One cavity, or three cables and the point at the end: 7.4 and 18.
         stroke 15 mm: the largest of the round trip in 7.4, so the cables may be pulled by 20 mm.
         material: co-rotational, 350 kPa, 0.45, 1100 kg/m^3, the silicone of 17.1.
-        radius, fold, folds, wall, plate: not published; chosen so that the meshes of 7.1 (619 to 4226 nodes) resolve
-            the wall.
+        radius, fold, folds, wall, plate: not published; chosen so that the meshes of 7.1 (619 to 4226 nodes)
+            resolve the wall.
 
     Args:
-        drive: "chamber" (one actuator "chamber", by pressure) or "cables" ("cable1" at +x, the others 120 degrees apart).
+        drive: "chamber" (one actuator "chamber", by pressure) or "cables" ("cable1" at +x, the others 120
+            degrees apart).
         height: along z [m].
         radius: largest outer radius [m].
         fold: depth of the folds [m].
@@ -102,7 +104,7 @@ def accordion(
             tendons.append(
                 Cable(
                     name=f"cable{c + 1}",
-                    points=[(x, y, z) for z in (*levels[1:-1], height - plate / 2)],
+                    points=tuple((x, y, z) for z in (*levels[1:-1], height - plate / 2)),
                     pull_point=(x, y, 0.0),
                     displacement_limits=(0.0, 0.4 * height),
                     effort_limits=(0.0, 20.0),

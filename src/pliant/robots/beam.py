@@ -25,11 +25,13 @@ def beam(
 ) -> Robot:
     """A soft beam with two opposite cables.
 
-    It lies along +x with its face x = 0 held; "top" runs along its upper and "bottom" along its lower face, and each
-    bends the beam towards itself, in the x-z plane. To bend far, let the other one out (a negative displacement).
+    It lies along +x with its face x = 0 held; "top" runs along its upper and "bottom" along its lower face,
+    and each bends the beam towards itself, in the x-z plane. To bend far, let the other one out (a negative
+    displacement).
 
     Numbers and where they come from:
-        hexahedra, 480 DoFs (160 nodes, 9 x 3 x 3 cells), two opposite cables, tip: spec inverse-fem 10.3 and 18.
+        hexahedra, 480 DoFs (160 nodes, 9 x 3 x 3 cells), two opposite cables, tip: spec inverse-fem 10.3 and
+        18.
         length, width, height, material: not published; those of the test beam of 17.1.
 
     Args:
@@ -50,7 +52,7 @@ def beam(
     cables = tuple(
         Cable(
             name=name,
-            points=[(float(x), 0.0, z) for x in lines[0][1:]],
+            points=tuple((float(x), 0.0, z) for x in lines[0][1:]),
             pull_point=(-0.005, 0.0, z),
             displacement_limits=(-0.3 * length, 0.3 * length),
             effort_limits=(0.0, 20.0),
@@ -70,10 +72,11 @@ def beam(
 def golden_beam() -> Robot:
     """The test beam of spec inverse-fem 17.1, exactly, to which the golden values of section 17 belong.
 
-    Box x in [0, 100] mm, y and z in [-7.5, 7.5] mm, 12 x 2 x 2 cells, 117 nodes (index (3 i + j) 3 + k), 288 tets;
-    co-rotational, 350 kPa, 0.45, 1100 kg/m^3, gravity 9.81 m/s^2 along -z, face x = 0 held. Three cables
-    "cable1", "cable2", "cable3" through all nodes (except the held one) of the lines (y, z) = (0, 7.5), (7.5, -7.5) and
-    (-7.5, -7.5) mm, pulled from x = -5 mm. They may push, as in the dossier, where their tension is not limited.
+    Box x in [0, 100] mm, y and z in [-7.5, 7.5] mm, 12 x 2 x 2 cells, 117 nodes (index (3 i + j) 3 + k), 288
+    tets; co-rotational, 350 kPa, 0.45, 1100 kg/m^3, gravity 9.81 m/s^2 along -z, face x = 0 held. Three
+    cables "cable1", "cable2", "cable3" through all nodes (except the held one) of the lines (y, z) = (0,
+    7.5), (7.5, -7.5) and (-7.5, -7.5) mm, pulled from x = -5 mm. They may push, as in the dossier, where
+    their tension is not limited.
 
     At strokes of 5, 10, 15 mm: tensions 1.71789, 1.15047, 3.27295 N, tip (89.4445, -9.0660, -20.7812) mm.
 
@@ -85,7 +88,7 @@ def golden_beam() -> Robot:
     cables = tuple(
         Cable(
             name=f"cable{c + 1}",
-            points=[(0.1 * i / 12, y, z) for i in range(1, 13)],
+            points=tuple((0.1 * i / 12, y, z) for i in range(1, 13)),
             pull_point=(-0.005, y, z),
             slackable=False,
             effort_limits=(-100.0, 100.0),

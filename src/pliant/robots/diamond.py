@@ -18,20 +18,22 @@ def diamond(
     *,
     reach: float = 0.100,
     height: float = 0.125,
-    leg_width: float = 0.022,
+    leg_width: float = 0.030,
     leg_thickness: float = 0.014,
-    hub: float = 0.032,
+    hub: float = 0.036,
     material: Material | None = None,
     size: float = 0.008,
 ) -> Robot:
     """A parallel robot with the outline of a diamond: four bent legs between two hubs, a cable at each elbow.
 
-    The lower hub stands at z = 0 and is held; the upper one carries the tip at z = 125 mm. The cables "cable1" to "cable4"
-    pull the elbows at +x, +y, -x, -y towards the axis: each pushes the upper hub away from its side, all together lift it.
+    The lower hub stands at z = 0 and is held; the upper one carries the tip at z = 125 mm. The cables
+    "cable1" to "cable4" pull the elbows at +x, +y, -x, -y towards the axis: each pushes the upper hub
+    away from its side, all together lift it. Pulled too far together, the legs buckle sideways.
 
     Numbers and where they come from:
-        four cables, tip at 125 mm, elbows at about 97 mm, 450 kPa, 0.45, 0.5 kg: the Diamond robot of the SOFA
-            SoftRobots examples (tutorial script), which spec inverse-fem 10.2 names. The density here is that of silicone.
+        four cables, tip at 125 mm, elbows at about 97 mm, 450 kPa, 0.45, 0.5 kg: the Diamond robot of the
+            SOFA SoftRobots examples (tutorial script), which spec inverse-fem 10.2 names. The density here is
+            that of silicone.
         mesh: of the order of its 1628 nodes and 4147 tets with the default size.
         leg and hub sections, rounded elbows at half height: chosen (there the elbows are at 45 mm).
 
@@ -49,8 +51,8 @@ def diamond(
     if not 0 < leg_width <= hub < reach or not 0 < 3 * leg_thickness < height / 2:
         raise ArgumentError("hub", "the legs do not fit", "leg_width <= hub < reach and thin legs")
     half_hub = hub / 2
-    # Tangent angle along a half leg: level at the hub, rising, upright at the elbow. Two unknowns (slope, length) meet
-    # the elbow exactly.
+    # Tangent angle along a half leg: level at the hub, rising, upright at the elbow. Two unknowns (slope,
+    # length) meet the elbow exactly.
     s = np.linspace(0.0, 1.0, 401)
     rise, turn = 0.18, 0.72
     blend = np.clip(s / rise, 0.0, 1.0)
@@ -126,7 +128,7 @@ def diamond(
         cables.append(
             Cable(
                 name=f"cable{c + 1}",
-                points=[place_of],
+                points=(place_of,),
                 pull_point=(0.01 * x, 0.01 * y, 0.03),
                 displacement_limits=(-0.02, 0.02),
                 effort_limits=(0.0, 30.0),

@@ -27,17 +27,19 @@ def finger(
 ) -> Robot:
     """A soft finger, 100 x 15 x 15 mm, with one cable (or two side by side).
 
-    It hangs from its base at the origin, along -z; its back is at -x, its notches and cables are at +x, and pulling a
-    cable curls it towards +x.
+    It hangs from its base at the origin, along -z; its back is at -x, its notches and cables are at +x, and
+    pulling a cable curls it towards +x.
 
     Numbers and where they come from:
         length, width, height: 100 x 15 x 15 mm, spec inverse-fem 7.2 (design similar to Manti et al. 2015).
-        cable stroke: 30 mm (and 39 mm) in 7.2 and 7.3, so the displacement limit is 39 mm. Two cables and 18 mm: 10.1.
+        cable stroke: 30 mm (and 39 mm) in 7.2 and 7.3, so the displacement limit is 39 mm. Two cables and 18
+            mm: 10.1.
         material: co-rotational, 350 kPa, 0.45, 1100 kg/m^3, the silicone of 17.1.
-        joints, back, notch, cable_depth: not published. Chosen so that 30 mm of cable needs about the 0.33 N of 7.2 and
-            bends the finger by some 230 degrees before the sides of the notches meet.
-        size: 7.5 mm gives a mesh as coarse as the coarsest of 7.2 (158 nodes, 389 tets), 2 mm one as fine as its
-            second. Linear tets of one layer make the back too stiff; use quadratic ones where forces matter.
+        joints, back, notch, cable_depth: not published. Chosen so that 30 mm of cable needs about the 0.33 N
+            of 7.2 and bends the finger by some 230 degrees before the sides of the notches meet.
+        size: 7.5 mm gives a mesh as coarse as the coarsest of 7.2 (158 nodes, 389 tets), 2 mm one as fine as
+            its second. Linear tets of one layer make the back too stiff; use quadratic ones where forces
+            matter.
 
     Args:
         length: of the finger, along -z [m].
@@ -80,7 +82,7 @@ def finger(
     tendons = tuple(
         Cable(
             name=name,
-            points=[(cable_depth - face, y, -z) for z in marks[1:]],
+            points=tuple((cable_depth - face, y, -z) for z in marks[1:]),
             pull_point=(cable_depth - face, y, 0.0),
             displacement_limits=(0.0, 0.39 * length),
             effort_limits=(0.0, 10.0),

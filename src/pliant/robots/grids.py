@@ -1,15 +1,16 @@
 """Structured meshes for the catalogue: cells of a warped grid, split into tets, welded where they meet.
 
-Structured cells keep thin walls clean (a whole number of elements through the thickness) at a tenth of the nodes
-that an unstructured mesh needs. Every cell is split into the six tets around its main diagonal, and neighbouring
-cells are mirror images of each other: a grid that is symmetric about one of its planes gives a mesh that is, too, so
-that a planar robot stays in its plane.
+Structured cells keep thin walls clean (a whole number of elements through the thickness) at a tenth of the
+nodes that an unstructured mesh needs. Every cell is split into the six tets around its main diagonal, and
+neighbouring cells are mirror images of each other: a grid that is symmetric about one of its planes gives a
+mesh that is, too, so that a planar robot stays in its plane.
 """
 
 from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping, Sequence
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -40,7 +41,7 @@ def graded(marks: Sequence[float], size: float, least: int = 1) -> tuple[Array, 
         Coordinates of the grid lines, and for every cell the interval of the marks that it lies in.
     """
     lines, owner = [float(marks[0])], []
-    for i, (a, b) in enumerate(zip(marks[:-1], marks[1:])):
+    for i, (a, b) in enumerate(pairwise(marks)):
         n = divisions(b - a, size, least)
         lines += [a + (b - a) * (j + 1) / n for j in range(n)]
         owner += [i] * n
@@ -121,7 +122,8 @@ def near(axis: int, value: float, tolerance: float = 1e-7) -> Callable[[Array], 
     return lambda x: np.abs(x[:, axis] - value) < tolerance
 
 
-#: Rotation that turns a finger described along +x, curling down (-z), into one that hangs along -z and curls to +x.
+#: Rotation that turns a finger described along +x, curling down (-z), into one that hangs along -z and curls
+# to +x.
 HANGING = np.array([[0.0, 0.0, -1.0], [0.0, -1.0, 0.0], [-1.0, 0.0, 0.0]])
 
 

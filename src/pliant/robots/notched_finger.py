@@ -27,17 +27,17 @@ def notched_finger(
     material: Material | None = None,
     size: float = 0.0085,
 ) -> Robot:
-    """A printed finger, 120 x 25 x 25 mm, with three groups of V-notches and three tendons; it moves in a plane.
+    """A printed finger, 120 x 25 x 25 mm, with three groups of V-notches and three tendons; it is planar.
 
-    It hangs from its base at z = 0, which is held, along -z; its back is at -x, its notches are at +x, and pulling
-    curls it towards +x. The tendons "cable1", "cable2", "cable3" end behind the first, second and third group: the first bends the first
-    knuckle only, the third all of them. All run in the plane y = 0.
+    It hangs from its base at z = 0, which is held, along -z; its back is at -x, its notches are at +x, and
+    pulling curls it towards +x. The tendons "cable1", "cable2", "cable3" end behind the first, second and
+    third group: the first bends the first knuckle only, the third all of them. All run in the plane y = 0.
 
     Numbers and where they come from:
         length, width, height, three knuckles, one cable per knuckle: spec geometric-computing 3.4.1 and 7.3.
         material: TPU 95A, one of the filaments of the printed fingers in 1.9.
-        notches, pitch, depth, opening, root, cable_depth: not published; chosen so that a group closes at about 45
-            degrees.
+        notches, pitch, depth, opening, root, cable_depth: not published; chosen so that a group closes at
+            about 45 degrees.
         stroke: a group closes at about 12 mm of cable, so the limits are 12 mm per group passed.
 
     Args:
@@ -69,8 +69,8 @@ def notched_finger(
             "depth", "the notches do not fit", "root <= opening < pitch and depth < cable_depth < height"
         )
     top, floor = height / 2, -height / 2
-    # Described lying along x: solid blocks, and per notch a half rib, the notch, a half rib; the sides of the notches
-    # lean. It is hung up at the end.
+    # Described lying along x: solid blocks, and per notch a half rib, the notch, a half rib; the sides of the
+    # notches lean. It is hung up at the end.
     edges, kind = [0.0], []
     lean = [0.0]  # how far a grid line moves at the bottom
     for g in range(groups + 1):
@@ -106,7 +106,7 @@ def notched_finger(
         tendons.append(
             Cable(
                 name=f"cable{g + 1}",
-                points=[hung(x, 0.0, height_of_cable) for x in path],
+                points=tuple(hung(x, 0.0, height_of_cable) for x in path),
                 pull_point=hung(0.0, 0.0, height_of_cable),
                 displacement_limits=(0.0, 0.012 * (g + 1)),
                 effort_limits=(0.0, 100.0),

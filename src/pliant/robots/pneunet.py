@@ -31,16 +31,17 @@ def pneunet(
 ) -> Robot:
     """A bending actuator, 120 x 25 x 25 mm, with eight chambers joined by a channel into one cavity.
 
-    It hangs from its base at z = 0, which is held, along -z; its chambers are at -x, the strip is at +x, and pressure
-    curls it towards +x.
+    It hangs from its base at z = 0, which is held, along -z; its chambers are at -x, the strip is at +x, and
+    pressure curls it towards +x.
 
     Numbers and where they come from:
-        120 x 25 x 25 mm, one chamber, inextensible bottom: pneu-finger of spec geometric-computing 7.3; eight chambers
+        120 x 25 x 25 mm, one chamber, inextensible bottom: pneu-finger of spec geometric-computing 7.3; eight
+            chambers
             with gaps of 1 to 2 mm: its silicone-finger.
-        material: neo-Hookean, 0.5 MPa, 0.45; the modulus of the SOFA pneu-net tutorial. For its rubber, Elastosil, take
-            `preset("elastosil-m4601")` with quadratic elements.
-        strip_material: 20 MPa: 1 mm of it is as stiff in tension as 0.01 mm of paper of 2 GPa, and soft enough in
-            bending not to matter; chosen.
+        material: neo-Hookean, 0.5 MPa, 0.45; the modulus of the SOFA pneu-net tutorial. For its rubber,
+            Elastosil, take `preset("elastosil-m4601")` with quadratic elements.
+        strip_material: 20 MPa: 1 mm of it is as stiff in tension as 0.01 mm of paper of 2 GPa, and soft
+            enough in bending not to matter; chosen.
         walls, floor, channel: not published; chosen. With the default size the mesh is of the order of the
             1214 nodes and 4130 tets of the SOFA example.
 

@@ -28,18 +28,19 @@ def three_chamber_arm(
     material: Material | None = None,
     size: float = 0.0065,
 ) -> Robot:
-    """A pneumatic arm, 48 x 48 x 136 mm: three bellows columns at 120 degrees, grown together, between rigid plates.
+    """A pneumatic arm, 48 x 48 x 136 mm: three bellows columns, grown together, between rigid plates.
 
-    It stands on its lower plate at z = 0, which is held, along +z. The columns are at 0 (+x), 120 and 240 degrees; each
-    pressure bends the arm away from its column, all together lengthen it.
+    It stands on its lower plate at z = 0, which is held, along +z. The columns are at 0 (+x), 120 and 240
+    degrees; each pressure bends the arm away from its column, all together lengthen it.
 
     Numbers and where they come from:
         48 x 48 x 136 mm, three chambers, 100 to 240 kPa: spec geometric-computing 1.9. Bellows columns at 120
             degrees, rigid end plates: 7.3 (arm-3ch, there 4k, 30k or 135k tets).
-        material: the VeroMagenta and Agilus 30 mix of Shore 70A of 1.9; Young's modulus 5.5 MPa by Gent's relation (1958),
-            neo-Hookean, 0.45 and 1140 kg/m^3 assumed.
-        size: linear tets are too stiff for thin folded walls: the tip moves sideways by 17 mm at 240 kPa in one chamber
-            with the default mesh, by 51 mm with quadratic elements and size 11 mm. Use those where it matters.
+        material: the VeroMagenta and Agilus 30 mix of Shore 70A of 1.9; Young's modulus 5.5 MPa by Gent's
+            relation (1958), neo-Hookean, 0.45 and 1140 kg/m^3 assumed.
+        size: linear tets are too stiff for thin folded walls: the tip moves sideways by 17 mm at 240 kPa in
+            one chamber with the default mesh, by 51 mm with quadratic elements and size 11 mm. Use those
+            where it matters.
         folds, fold, waist, wall, septum, core, plate: not published; chosen.
 
     Args:
@@ -55,7 +56,8 @@ def three_chamber_arm(
         material: of the whole body.
         size: wanted edge length along the axis and around it [m].
 
-    Points: "tip" (centre of the upper plate, with its frame), "middle" (on the axis at half height). Rigid part: "plate".
+    Points: "tip" (centre of the upper plate, with its frame), "middle" (on the axis at half height).
+    Rigid part: "plate".
     """
     if not (core < waist - fold - wall and waist <= radius and 2 * plate < height and folds >= 1):
         raise ArgumentError("waist", "the columns do not fit", "core + wall + fold < waist <= radius")

@@ -23,16 +23,18 @@ def tower(
     material: Material | None = None,
     size: float = 0.015,
 ) -> Robot:
-    """A soft tower with four chambers separated by slots, the sides of which touch when chambers are inflated.
+    """A soft tower with four chambers separated by slots whose sides touch when chambers are inflated.
 
-    It stands on its base at z = 0, which is held, along +z. The storeys are joined by a slender neck. The chamber of each
-    storey lies to one side (+x, +y, -x, -y in turn), so each pressure bends the tower its own way.
+    It stands on its base at z = 0, which is held, along +z. The storeys are joined by a slender neck. The
+    chamber of each storey lies to one side (+x, +y, -x, -y in turn), so each pressure bends the tower its own
+    way.
 
     Numbers and where they come from:
-        four cavities separated by self-collision regions, points tip and middle, 1680 DoFs (560 nodes), 18 to 24 kPa:
+        four cavities separated by self-collision regions, points tip and middle, 1680 DoFs (560 nodes), 18 to
+        24 kPa:
             spec inverse-fem 10.1, 10.3 and 18.
-        material and all dimensions: not published; co-rotational, 350 kPa, 0.45 (the silicone of 17.1), chosen so that pressures
-            of 20 kPa close the slots.
+        material and all dimensions: not published; co-rotational, 350 kPa, 0.45 (the silicone of 17.1),
+            chosen so that pressures of 20 kPa close the slots.
 
     Args:
         width: of the square section [m].
@@ -44,8 +46,8 @@ def tower(
         material: of the whole body.
         size: wanted edge length of the mesh [m].
 
-    Points: "tip" (centre of the top face), "middle" (on the axis, under the upper half). Surfaces "slot1.lower",
-    "slot1.upper", ...: the two sides of each slot, see `slot_pairs`.
+    Points: "tip" (centre of the top face), "middle" (on the axis, under the upper half). Surfaces
+    "slot1.lower", "slot1.upper", ...: the two sides of each slot, see `slot_pairs`.
     """
     if storeys < 1 or not 2 * wall < storey or not neck < width - 2 * wall:
         raise ArgumentError("wall", "the storeys do not fit", "2 wall < storey and neck < width - 2 wall")
@@ -101,8 +103,8 @@ def slot_pairs(robot: Robot) -> dict[str, tuple[np.ndarray, np.ndarray]]:
 
     Returns:
         slot name -> (points on its lower side, the points above them) at rest [m], both (m, 3). With
-        `ContactPairs.nearest(model, upper, lower, within=1e-6)` they become contacts; `SelfContact()` finds the same
-        ones by detection.
+        `ContactPairs.nearest(model, upper, lower, within=1e-6)` they become contacts; `SelfContact()` finds
+        the same ones by detection.
     """
     mesh = robot.soft_body().mesh
     pairs = {}

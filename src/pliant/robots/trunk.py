@@ -29,16 +29,17 @@ def trunk(
 ) -> Robot:
     """A soft trunk, 195 mm long, with eight cables: four to its middle and four along its full length.
 
-    It stands on its base at z = 0, which is held, along +z. The cables "long1" to "long4" and "short1" to "short4" run
-    at +x, +y, -x, -y in this order; each bends the trunk towards itself. A short and the opposite long cable together
-    make an S. To bend far, let the opposite cables out (negative displacements).
+    It stands on its base at z = 0, which is held, along +z. The cables "long1" to "long4" and "short1" to
+    "short4" run at +x, +y, -x, -y in this order; each bends the trunk towards itself. A short
+    and the opposite long cable together make an S. To bend far, let the opposite cables out (negative
+    displacements).
 
     Numbers and where they come from:
         eight cables 90 degrees apart, four to the middle and four over the full length: spec inverse-fem 7.5.
-        length 195 mm, 450 kPa, 0.45, 42 g: the trunk of the SOFA SoftRobots examples (its tutorial script); the density
-            follows from its mass.
-        base_radius, tip_radius, core, sections, base_cable, tip_cable: chosen. There the cables run from 10 to 2 mm
-            off the axis.
+        length 195 mm, 450 kPa, 0.45, 42 g: the trunk of the SOFA SoftRobots examples (its tutorial script);
+            the density follows from its mass.
+        base_radius, tip_radius, core, sections, base_cable, tip_cable: chosen. There the cables run from 10
+            to 2 mm off the axis.
         mesh: about the 709 nodes and 1972 tets of the SOFA example with the default size.
 
     Args:
@@ -49,7 +50,8 @@ def trunk(
         sections: number of discs.
         base_cable: distance of the cables from the axis at the base [m].
         tip_cable: the same at the tip [m].
-        tube_stiffness: axial stiffness of the guiding tubes (7.5 models them as stiff springs) [N]; 0 for none.
+        tube_stiffness: axial stiffness of the guiding tubes (7.5 models them as stiff springs) [N]; 0 for
+            none.
         material: of the whole body.
         size: wanted edge length of the mesh [m].
 
@@ -102,7 +104,7 @@ def trunk(
             cables.append(
                 Cable(
                     name=f"{kind}{c + 1}",
-                    points=path[1:],
+                    points=tuple(path[1:]),
                     pull_point=path[0],
                     tube_stiffness=tube_stiffness,
                     displacement_limits=(-0.2 * end, 0.2 * end),
@@ -116,5 +118,5 @@ def trunk(
         fixations=(Fixation("base"),),
         actuators=tuple(cables),
         points=(Point("tip", (0.0, 0.0, length)), Point("middle", (0.0, 0.0, length / 2))),
-        source="Spec inverse-fem 7.5, 18; length, modulus and mass of the trunk of the SOFA SoftRobots examples.",
+        source="Spec inverse-fem 7.5, 18; length, modulus, mass: trunk of the SOFA SoftRobots examples.",
     )
