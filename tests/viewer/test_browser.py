@@ -210,6 +210,26 @@ def test_a_target_dragged_by_the_mouse_is_followed(chromium, viewer):
 
 
 @pytest.mark.browser
+def test_the_finger_reaches_for_its_tip_dragged_by_the_mouse(chromium, finger):
+    with ViewerServer(finger, port=9105) as viewer:  # offers the tip by itself
+        page = opened(chromium, viewer, "targets to drag")
+        arm = GIZMO_ARM * viewer.scene.size
+        start = np.array(viewer._panel.aimed_targets()[0].position)
+        drag(page, projected(viewer, start + UP * arm), projected(viewer, start + UP * (arm + 0.03)))
+        page.wait_for_timeout(500)
+        assert viewer.wait(300)
+        goal = np.array(viewer._panel.aimed_targets()[0].position)
+        assert goal[2] == pytest.approx(start[2] + 0.03, abs=0.006)
+        assert viewer.trouble == ""
+        assert viewer.command.ok
+        tip = viewer.model.locate(viewer.state, "tip").position
+        assert np.linalg.norm(tip - goal) == pytest.approx(np.linalg.norm(viewer.command.error), abs=1e-6)
+        assert np.linalg.norm(tip - goal) < 0.6 * np.linalg.norm(start - goal)  # its length limits its reach
+        np.testing.assert_allclose(viewer.u, viewer.command.u)
+        page.close()
+
+
+@pytest.mark.browser
 def test_an_obstacle_dragged_by_the_mouse_moves_and_is_solved_with(chromium, viewer, ball):
     page = opened(chromium, viewer, "cable [mm]")
     arm = GIZMO_ARM * viewer.scene.size

@@ -13,7 +13,7 @@ import io
 import threading
 import time
 import webbrowser
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -28,6 +28,7 @@ from pliant.viewer.stage import Stage
 from pliant.viewer.worker import LatestWorker
 
 Array = np.ndarray
+BUSY_AFTER = 0.5  # [s]
 DRAG_ITERATIONS = 4  # of the inverse while the mouse moves; the release converges
 
 
@@ -37,7 +38,7 @@ def view(
     *,
     obstacles: Sequence[Any] = (),
     targets: Sequence[Any] | None = None,
-    limits: Sequence[Any] | None = None,
+    limits: Sequence[Any] = (),
     host: str = "127.0.0.1",
     port: int = 8080,
     open_browser: bool = True,
@@ -50,7 +51,7 @@ def view(
         state_or_trajectory: what to show first; by default the equilibrium without actuation.
         obstacles: what is in the way; they can be dragged.
         targets: targets to drag, or names of points; None offers the point "tip", or the last one.
-        limits: limits for the inverse; None takes those that the actuators state.
+        limits: limits of the inverse, besides those that the actuators state.
         host: address to serve on; "0.0.0.0" lets other machines in.
         port: port to serve on; the next free one is taken if it is busy.
         open_browser: open the page in the default browser.
@@ -82,8 +83,8 @@ class ViewerServer:
 
     Args:
         solve: solver `(model, u, *, obstacles, start) -> State`; by default `pliant.equilibrium`.
-        invert: inverse `(model, state, targets, *, limits, obstacles, iterations) -> Command`; by default
-            `pliant.invert`.
+        invert: inverse `(model, state, targets, *, limits, own_limits, obstacles, iterations) -> Command`; by
+            default `pliant.invert`.
     """
 
     def __init__(
@@ -93,7 +94,7 @@ class ViewerServer:
         *,
         obstacles: Sequence[Any] = (),
         targets: Sequence[Any] | None = None,
-        limits: Sequence[Any] | None = None,
+        limits: Sequence[Any] = (),
         host: str = "127.0.0.1",
         port: int = 8080,
         solve: Callable[..., State] | None = None,
@@ -104,12 +105,12 @@ class ViewerServer:
         except ImportError:
             raise MissingExtraError("viser", "view") from None
         self.model, self.robot = model, model.robot
-        self._solve, self._invert, self._limits = solve or _equilibrium, invert or _inverse, limits
+        self._solve, self._invert, self._limits = solve or _equilibrium, invert or _inverse, tuple(limits)
         self.scene = Scene(model, obstacles=obstacles)
         self._obstacles = list(obstacles)
         self._states = [] if state_or_trajectory is None else states_of(state_or_trajectory)
         self._state = self._states[0] if self._states else self._unactuated()
-        self._rest_state = self._state
+        self._rest_state = self._good = self._state
         self._command: Command | None = None
         self._trouble = ""
         self._drawn = 0
@@ -262,10 +263,16 @@ class ViewerServer:
     def request_inverse(self, *, final: bool = True) -> None:
         """Reach for the targets; fewer iterations while a drag goes on."""
         targets, obstacles = self._panel.aimed_targets(), self._active_obstacles()
-        limits = self._limits if self._panel.limits_on else ()
+        held = self._panel.limits_on
+        options = {
+            "obstacles": obstacles,
+            "limits": self._limits if held else (),
+            "own_limits": held,
+            **({} if final else {"iterations": DRAG_ITERATIONS}),
+        }
         if self._replay:
             self._replay.playing = False
-        self._worker.submit("solve", lambda: self._run_inverse(targets, limits, obstacles, final=final))
+        self._worker.submit("solve", lambda: self._run_inverse(targets, options, final=final))
 
     def request_reset(self) -> None:
         """Back to the first state."""
@@ -286,7 +293,8 @@ class ViewerServer:
     # ---- work; only on the solver's thread ----------------------------------------------------
     def _run_solve(self, u: Array, obstacles: tuple[Any, ...]) -> None:
         started = time.perf_counter()
-        state = self._solve(self.model, u, obstacles=obstacles, start=self._state)
+        with self._busy():
+            state = self._solve(self.model, u, obstacles=obstacles, start=self._state)
         if state.elapsed == 0.0:
             state = state.but(elapsed=time.perf_counter() - started)
         if state.ok and np.isfinite(state.q).all():
@@ -294,27 +302,39 @@ class ViewerServer:
         else:
             self._fail(str(state.status))
 
-    def _run_inverse(
-        self, targets: list[Any], limits: Sequence[Any] | None, obstacles: tuple[Any, ...], *, final: bool
-    ) -> None:
-        options: dict[str, Any] = {"obstacles": obstacles}
-        if limits is not None:
-            options["limits"] = limits
-        if not final:
-            options["iterations"] = DRAG_ITERATIONS
-        command = self._invert(self.model, self._state, targets, **options)
+    def _run_inverse(self, targets: list[Any], options: Mapping[str, Any], *, final: bool) -> None:
+        with self._busy():
+            command = self._invert(self.model, self._state, targets, **options)
+        # While a drag goes on a few iterations only approach; the release must converge or says so.
         if not np.isfinite(command.state.q).all() or (final and not command.ok):
             self._fail(str(command.status))
             return
         self._panel.command = np.asarray(command.u, float)
         self._accept(command.state, command=command)
 
+    @contextlib.contextmanager
+    def _busy(self) -> Iterator[None]:
+        """Tell the page when a solve takes long (the first one of a machine compiles kernels)."""
+        timer = threading.Timer(BUSY_AFTER, self._panel.show_busy)
+        timer.daemon = True
+        timer.start()
+        try:
+            yield
+        finally:
+            timer.cancel()
+
     def _accept(self, state: State, *, command: Command | None = None) -> None:
         self._state, self._command, self._trouble = state, command, ""
+        if state.ok:
+            self._good = state
         self._show(state)
 
     def _fail(self, words: str) -> None:
         self._trouble = words[:1].upper() + words[1:]
+        if self._state is not self._good:  # a drag had left it between two equilibria
+            self._state, self._command = self._good, None
+            self._panel.command = np.asarray(self._good.u, float)
+            self.redraw()
         self._panel.readings = reading_html(self.robot, self._state, trouble=self._trouble)
 
     def _job_failed(self, error: BaseException) -> None:

@@ -136,7 +136,7 @@ def replay_data(
         "size": scene.size,
         "centre": scene.centre.tolist(),
         "ground": low_z - 0.02 * scene.size,
-        "cell": float(10.0 ** np.floor(np.log10(scene.size / 2))),
+        "cell": float(10.0 ** np.floor(np.log10(scene.size / 4))),
         "view": {
             "azimuth": camera.azimuth,
             "elevation": camera.elevation,

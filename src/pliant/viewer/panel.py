@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from pliant.errors import ArgumentError
 from pliant.viewer import colours
 from pliant.viewer.readings import colour_bar_html, dial
 from pliant.viewer.scene import PLAIN_FIELD, Picture, obstacle_surface
@@ -131,6 +130,11 @@ class Panel:
     def readings(self, html: str) -> None:
         self._readings.content = html
 
+    def show_busy(self) -> None:
+        """Say that a solve is under way; the next readings replace it."""
+        note = '<div style="padding:2px 12px;color:#2e609c;font-weight:600">Solving ...</div>'
+        self._readings.content = note + self.readings
+
     def colour_bar(self, picture: Picture, span: tuple[float, float]) -> None:
         """Show the range of the colours."""
         if picture.field == PLAIN_FIELD:
@@ -153,12 +157,17 @@ class Panel:
     def _add_targets(self) -> None:
         viewer = self.viewer
         for i, target in enumerate(self._targets):
+            place = target_position(viewer.model, viewer.state, target)
+            if place is None:
+                self._gizmos.append(None)
+                continue
             gizmo = self._server.scene.add_transform_controls(
                 f"/targets/{i}",
                 scale=GIZMO * viewer.scene.size,
-                disable_rotations=True,
+                disable_rotations=not hasattr(target, "rotation"),
                 depth_test=False,
-                position=target_position(viewer.model, viewer.state, target),
+                position=place,
+                wxyz=getattr(target, "rotation", (1.0, 0.0, 0.0, 0.0)),
             )
             self._server.scene.add_icosphere(
                 f"/targets/{i}/ball",
@@ -172,11 +181,11 @@ class Panel:
     def follow(self, points: Mapping[str, Array]) -> None:
         """Bring the targets that were given as names back to their points."""
         for target, gizmo in zip(self._targets, self._gizmos):
-            if isinstance(target, str) and target in points:
+            if isinstance(target, str) and gizmo is not None and target in points:
                 gizmo.position = points[target]
 
     def _show_gizmos(self) -> None:
-        for gizmo in self._gizmos:
+        for gizmo in filter(None, self._gizmos):
             gizmo.visible = bool(self._show_targets.value)
 
     def _target_moved(self, event: Any) -> None:
@@ -185,7 +194,7 @@ class Panel:
 
     def aimed_targets(self) -> list[Any]:
         """The targets at the places to which they were dragged."""
-        return [aim(t, np.asarray(g.position, float)) for t, g in zip(self._targets, self._gizmos)]
+        return [t if g is None else aim(t, g.position, g.wxyz) for t, g in zip(self._targets, self._gizmos)]
 
     # ---- obstacles ------------------------------------------------------------------------------
     def _add_obstacle(self, index: int, obstacle: Any) -> None:
@@ -232,25 +241,21 @@ class Panel:
             self.viewer.request_solve()
 
 
-def target_position(model: Any, state: Any, target: Any) -> Array:
-    """Where the gizmo of a target starts: at the target, or at the named point."""
+def target_position(model: Any, state: Any, target: Any) -> Array | None:
+    """Where the gizmo of a target starts: at the target, or at the named point; None if it has no place."""
     if isinstance(target, str):
         return np.asarray(model.locate(state.q, target).position, float).reshape(3)
-    for name in ("position", "goal"):
-        value = getattr(target, name, None)
-        if value is not None and np.shape(value) == (3,):
-            return np.asarray(value, float)
-    raise ArgumentError(
-        "targets", f"{type(target).__name__} has no position to drag", "targets with a position"
-    )
+    value = getattr(target, "position", None)
+    return np.asarray(value, float) if value is not None and np.shape(value) == (3,) else None
 
 
-def aim(target: Any, position: Array) -> Any:
-    """The target at another place; the name of a point becomes a point target."""
+def aim(target: Any, position: Any, rotation: Any) -> Any:
+    """The target at another place (and, for frames, wxyz orientation); a name becomes a point target."""
     where = tuple(float(v) for v in position)
     if isinstance(target, str):
-        from pliant.inverse import PointTarget
+        from pliant.inverse.targets import PointTarget
 
-        return PointTarget(target, where)
-    name = "position" if hasattr(target, "position") else "goal"
-    return dataclasses.replace(target, **{name: where})
+        return PointTarget(target, where)  # type: ignore[arg-type]
+    if hasattr(target, "rotation"):
+        return dataclasses.replace(target, position=where, rotation=tuple(float(v) for v in rotation))
+    return dataclasses.replace(target, position=where)

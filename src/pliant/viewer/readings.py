@@ -22,6 +22,7 @@ DISPLAY: dict[str, tuple[str, float]] = {
     "J": ("mJ", 1e3),
     "1": ("", 1.0),
 }
+NOISE = 1e-9  # readings below this are rounding
 # Largest effort offered by a slider when the actuator does not say [SI unit].
 FALLBACK_EFFORT = {"N": 10.0, "Pa": 50e3, "1": 2.0}
 
@@ -110,7 +111,8 @@ def actuator_rows(robot: Any, state: State) -> list[tuple[str, str, str]]:
             (state.displacement[i], actuator.displacement_unit),
         ):
             shown, factor = display(unit)
-            cells.append(f"{number(float(value) * factor)} {shown}".strip())
+            reading = float(value) * factor
+            cells.append(f"{number(0.0 if abs(reading) < NOISE else reading)} {shown}".strip())
         rows.append((actuator.name, cells[0], cells[1]))
     return rows
 

@@ -27,6 +27,7 @@ FIELD_UNITS: Mapping[str, tuple[str, float]] = {
     "stress": ("kPa", 1e-3),
 }
 PLAIN_FIELD = "none"
+SLACK_TENSION = 1e-9  # [N] below rounding of any solve
 MAX_FIXATION_POINTS = 400
 # Enough to reach around a slender body: one face alone does not fix the motion across it.
 NEIGHBOURS = 120
@@ -246,7 +247,7 @@ def _slack(robot: Any, state: State) -> frozenset[str]:
     names = (
         a.name
         for a, e in zip(getattr(robot, "actuators", ()), state.effort)
-        if isinstance(a, Cable) and e <= 0
+        if isinstance(a, Cable) and e <= SLACK_TENSION
     )
     return frozenset(names)
 

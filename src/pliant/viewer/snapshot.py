@@ -110,7 +110,7 @@ def snapshot_image(
     seen = np.concatenate([picture.vertices, *picture.cables.values()])
     view = View.fit(aim, seen, width * factor, height * factor, margin=1.2)
     floor = float(min(scene.surface.vertices(scene.rest)[:, 2].min(), picture.vertices[:, 2].min()))
-    cell = 10.0 ** np.floor(np.log10(scene.size / 2))
+    cell = 10.0 ** np.floor(np.log10(scene.size / 4))
     below = floor - 0.02 * scene.size if ground else None
     pixels = finish(render(layers, view, ground=below, cell=cell), factor)
     return _annotate(pixels, picture, (low, high), colour_bar=colour_bar, title=title)
