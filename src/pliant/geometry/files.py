@@ -14,6 +14,7 @@ obj, ply  -       -      the boundary only
 In VTK and VTU, regions are stored as 0/1 integer cell data "region:NAME", node sets as 0/1 integer point
 data "nodes:NAME"; the triangles of surfaces and cavities are stored as triangle cells with integer cell data
 "surface:NAME" and "cavity:NAME" (1 where the triangle belongs to it with its stored orientation, else 0).
+Names are percent-encoded where they hold spaces or other special characters.
 MSH uses physical groups, see `pliant.geometry.msh`. Nothing in a file is ever executed.
 """
 
@@ -27,6 +28,7 @@ from collections.abc import Callable, Mapping
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
+from urllib.parse import quote, unquote
 
 import numpy as np
 
@@ -81,10 +83,37 @@ def _load(path: str | Path, formats: tuple[str, ...]) -> Any:
     return data
 
 
+def _distrust(file: Path, kind: str) -> None:
+    """Refuse files on which a trusting parser would hang, exhaust memory or follow external entities."""
+    size = file.stat().st_size
+    with file.open("rb") as stream:
+        head = stream.read(1 << 16)
+        stream.seek(max(0, size - 4096))
+        tail = stream.read()
+    if size == 0:
+        raise ValueError("the file is empty")
+    if kind == "ply" and not (head.startswith(b"ply") and b"end_header" in head):
+        raise ValueError("the PLY header has no end")
+    if kind == "stl":
+        promised = int.from_bytes(head[80:84], "little")
+        text = head.lstrip().startswith(b"solid") and b"facet" in head
+        if not text and (len(head) < 84 or size != 84 + 50 * promised):
+            raise ValueError(f"the STL header promises {promised} triangles, the file has {size} bytes")
+        if text and b"endsolid" not in tail:
+            raise ValueError("the STL text has no end")
+    if kind == "vtu" and (b"<!DOCTYPE" in head.upper() or b"<!ENTITY" in head.upper()):
+        raise ValueError("document type declarations and entities are not accepted")
+    if kind == "vtk" and not head.startswith(b"# vtk DataFile"):
+        raise ValueError("the first line is not that of a VTK file")
+    if kind == "gmsh" and not (head.lstrip().startswith(b"$") and b"$End" in tail):
+        raise ValueError("the file is cut off or not a Gmsh file")
+
+
 def _parse(file: Path) -> Any:
     import meshio
 
     kind = _FORMAT_NAMES[file.suffix.lower()]
+    _distrust(file, kind)
     if kind == "gmsh":
         with tempfile.TemporaryDirectory() as folder:
             stripped = Path(folder) / "mesh.msh"
@@ -137,14 +166,14 @@ def read_mesh(path: str | Path, *, units: str = "m") -> TetMesh:
             kind, _, label = name.partition(":")
             if kind == "region" and label:
                 values = [_cell_values(data, name, k) for k in ("tetra", "tetra10", "hexahedron")]
-                regions[label] = np.flatnonzero(np.concatenate(values) > 0)
+                regions[unquote(label)] = np.flatnonzero(np.concatenate(values) > 0)
             elif kind in ("surface", "cavity") and label:
                 chosen = triangles[_cell_values(data, name, "triangle") > 0]
-                (surfaces if kind == "surface" else cavities)[label] = chosen
+                (surfaces if kind == "surface" else cavities)[unquote(label)] = chosen
         for name, values in data.point_data.items():
             kind, _, label = name.partition(":")
             if kind == "nodes" and label:
-                node_sets[label] = np.flatnonzero(np.asarray(values).reshape(-1) > 0)
+                node_sets[unquote(label)] = np.flatnonzero(np.asarray(values).reshape(-1) > 0)
         if "gmsh:physical" in data.cell_data:
             volumes = [_cell_values(data, "gmsh:physical", k) for k in ("tetra", "tetra10", "hexahedron")]
             tags = np.concatenate(volumes)
@@ -152,11 +181,13 @@ def read_mesh(path: str | Path, *, units: str = "m") -> TetMesh:
             for name, (tag, dimension) in data.field_data.items():
                 kind, _, label = name.partition(":")
                 if dimension == 3:
-                    for part in name.split("|"):
+                    for part in map(unquote, name.split("|")):
                         cells = np.flatnonzero(tags == tag)
                         regions[part] = np.union1d(regions.get(part, cells), cells)
                 elif dimension == 2 and label and kind in ("surface", "cavity"):
-                    (surfaces if kind == "surface" else cavities)[label] = triangles[on_triangles == tag]
+                    (surfaces if kind == "surface" else cavities)[unquote(label)] = triangles[
+                        on_triangles == tag
+                    ]
                 elif dimension == 2:
                     surfaces[name] = _outward(triangles[on_triangles == tag], tets, hexes, points)
         mesh = TetMesh(
@@ -310,15 +341,15 @@ def write_mesh(
     points: dict[str, np.ndarray] = dict(given_points)
     cells: dict[str, list[np.ndarray]] = {}
     for name, ids in mesh.node_sets.items():
-        points[f"nodes:{name}"] = np.isin(np.arange(n), ids).astype(np.int32)
+        points[f"nodes:{quote(name)}"] = np.isin(np.arange(n), ids).astype(np.int32)
     for name, ids in mesh.regions.items():
-        cells[f"region:{name}"] = split(np.isin(np.arange(ends[-1]), ids).astype(np.int32))
+        cells[f"region:{quote(name)}"] = split(np.isin(np.arange(ends[-1]), ids).astype(np.int32))
     at = m + h
     for kind, name, tris in labelled:
         flags = np.zeros(ends[-1], dtype=np.int32)
         flags[at : at + len(tris)] = 1
         at += len(tris)
-        cells[f"{kind}:{name}"] = split(flags)
+        cells[f"{kind}:{quote(name)}"] = split(flags)
     for name, array in given_cells.items():
         padding = np.zeros((len(triangles), *array.shape[1:]), dtype=array.dtype)
         cells[name] = split(np.concatenate([array, padding]))

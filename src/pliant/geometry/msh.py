@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from pathlib import Path
 from typing import TextIO
+from urllib.parse import quote
 
 import numpy as np
 
@@ -27,8 +28,8 @@ def write_msh(
     cell_data: Mapping[str, np.ndarray],
 ) -> None:
     """Write a mesh with positions divided by `scale`, and data of one, three or nine values per row."""
-    labelled = {f"surface:{k}": v for k, v in mesh.surfaces.items()}
-    labelled |= {f"cavity:{k}": v for k, v in mesh.cavities.items()}
+    labelled = {f"surface:{_escaped(k)}": v for k, v in mesh.surfaces.items()}
+    labelled |= {f"cavity:{_escaped(k)}": v for k, v in mesh.cavities.items()}
     names, tags = _region_tags(mesh)
     groups = [(3, i, name) for i, name in enumerate(names, start=1)]
     groups += [(2, len(names) + i, name) for i, name in enumerate(labelled, start=1)]
@@ -56,7 +57,7 @@ def write_msh(
             first += len(cells)
         out.write("$EndElements\n")
         for name, ids in mesh.node_sets.items():
-            _write_data(out, "NodeData", f"nodes:{name}", np.isin(np.arange(len(mesh.nodes)), ids))
+            _write_data(out, "NodeData", f"nodes:{_escaped(name)}", np.isin(np.arange(len(mesh.nodes)), ids))
         for name, values in point_data.items():
             _write_data(out, "NodeData", name, values)
         for name, values in cell_data.items():
@@ -71,13 +72,17 @@ def _region_tags(mesh: TetMesh) -> tuple[list[str], np.ndarray]:
     if member.shape[1] == 0:
         return [], np.zeros(len(member), dtype=np.int64)
     rows, inverse = np.unique(member, axis=0, return_inverse=True)
-    labels = np.array(list(mesh.regions), dtype=object)
+    labels = np.array([_escaped(k) for k in mesh.regions], dtype=object)
     names, tag = [], np.zeros(len(rows), dtype=np.int64)
     for i, row in enumerate(rows):
         if row.any():
             names.append("|".join(labels[row]))
             tag[i] = len(names)
     return names, tag[inverse.reshape(-1)]
+
+
+def _escaped(name: str) -> str:
+    return quote(name, safe=" :,.()[]+-_")
 
 
 def _plain(name: str) -> str:
