@@ -44,9 +44,9 @@ def starting_states(scaled: Any, a: Array) -> States:
     mu = np.full(nc, np.inf)
     W = scaled[7]
     state = np.zeros(nc, np.int8)
-    for _ in range(8):
-        # a few sweeps at a time: once the states are right, the forces follow from one linear solve
-        contact_kernel.solve_contact(W, q, rows, none, none, triples, mu, lam, codes, 1e-9, 5)
+    for sweeps in (5, 10, 25):
+        # some sweeps at a time: once the states are right, the forces follow from one linear solve
+        contact_kernel.solve_contact(W, q, rows, none, none, triples, mu, lam, codes, 1e-9, sweeps)
         wanted = _STATE[codes]
         if valid_states(scaled, a, state, wanted, False) <= 1e-10:
             return state
