@@ -32,7 +32,7 @@ from numba import njit
 
 from pliant._kernels.elements import add_cofactor_derivative, cofactor
 from pliant._kernels.materials import _corotational_tangent
-from pliant._kernels.polar import rotation
+from pliant._kernels.polar import rotation, svd_scalars
 
 MEAN, DETERMINANT, CUBE_ROOT = 0, 1, 2
 J_MIN = 0.25
@@ -156,6 +156,74 @@ def tangent(F, curve, width, lame, volume, P, C, A):
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
+def projected_tangent(F, curve, width, lame, volume, P, C, A):
+    """As `tangent`, with the negative eigenvalues of A set to zero.
+
+    In the frames of the singular values s_i the tangent of an isotropic energy w(s) splits into the 3 x 3 matrix of the
+    second derivatives and, per pair, a flip of eigenvalue (w_i - w_j)/(s_i - s_j) and a twist of (w_i + w_j)/(s_i + s_j).
+    """
+    W = stress(F, curve, width, lame, volume, P, C)
+    u0, u1, u2, u3, u4, u5, u6, u7, u8, s0, s1, s2, v0, v1, v2, v3, v4, v5, v6, v7, v8 = svd_scalars(F)
+    U = np.array([[u0, u1, u2], [u3, u4, u5], [u6, u7, u8]])
+    V = np.array([[v0, v1, v2], [v3, v4, v5], [v6, v7, v8]])
+    s = np.array([s0, s1, s2])
+    d = math.sqrt((s0 - 1.0) ** 2 + (s1 - 1.0) ** 2 + (s2 - 1.0) ** 2)
+    _, m, dm = secant(curve, width, d)
+    k = 2.0 * dm / d if d > 1e-12 else 0.0
+    w = np.empty(3)
+    H = np.empty((3, 3))
+    if volume == MEAN:
+        q = lame * (s0 + s1 + s2 - 3.0)
+        for i in range(3):
+            w[i] = 2.0 * m * (s[i] - 1.0) + q
+            for j in range(3):
+                H[i, j] = k * (s[i] - 1.0) * (s[j] - 1.0) + lame
+            H[i, i] += 2.0 * m
+    else:
+        _, q, dq = volume_law(lame, s0 * s1 * s2, volume)
+        for i in range(3):
+            ci = s[(i + 1) % 3] * s[(i + 2) % 3]
+            w[i] = 2.0 * m * (s[i] - 1.0) + q * ci
+            for j in range(3):
+                cj = s[(j + 1) % 3] * s[(j + 2) % 3]
+                H[i, j] = k * (s[i] - 1.0) * (s[j] - 1.0) + dq * ci * cj
+                if i != j:
+                    H[i, j] += q * s[3 - i - j]
+            H[i, i] += 2.0 * m
+    values, vectors = np.linalg.eigh(H)
+    H[:, :] = 0.0
+    for n in range(3):
+        if values[n] > 0.0:
+            for i in range(3):
+                for j in range(3):
+                    H[i, j] += values[n] * vectors[i, n] * vectors[j, n]
+    for r in range(9):
+        for c in range(9):
+            A[r, c] = 0.0
+    B = np.empty((9, 3))  # u_i v_i^T as columns
+    for n in range(3):
+        for i in range(3):
+            for j in range(3):
+                B[3 * i + j, n] = U[i, n] * V[j, n]
+    A += B @ H @ B.T
+    z = np.empty(9)
+    for i in range(3):
+        for j in range(i):
+            total, gap = s[i] + s[j], s[i] - s[j]
+            twist = (w[i] + w[j]) / max(total, 1e-2)
+            flip = (w[i] - w[j]) / gap if abs(gap) > 1e-6 else H[i, i] - H[i, j]
+            for sign, value in ((1.0, flip), (-1.0, twist)):
+                if value > 0.0:
+                    for a in range(3):
+                        for b in range(3):
+                            z[3 * a + b] = U[a, i] * V[b, j] + sign * U[a, j] * V[b, i]
+                    for r in range(9):
+                        for c in range(9):
+                            A[r, c] += 0.5 * value * z[r] * z[c]
+    return W
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
 def energies(x, cells, grads, weights, row, curves, width, lame, volume, out):
     """Energy of each element [J], unscaled."""
     F, P, C = np.empty((3, 3)), np.empty((3, 3)), np.empty((3, 3))
@@ -189,8 +257,8 @@ def forces(x, cells, grads, weights, row, curves, width, lame, volume, scale, fi
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
-def tangents(x, cells, grads, weights, row, curves, width, lame, volume, scale, slots, data, out):
-    """Tangent into data and out -= d energy / d x; returns the energy [J]."""
+def tangents(x, cells, grads, weights, row, curves, width, lame, volume, scale, projected, slots, data, out):
+    """Tangent (projected to be positive semi-definite if asked) into data, out -= d energy / d x; the energy [J]."""
     k = cells.shape[1]
     n = 3 * k
     F, P, C = np.empty((3, 3)), np.empty((3, 3)), np.empty((3, 3))
@@ -203,7 +271,10 @@ def tangents(x, cells, grads, weights, row, curves, width, lame, volume, scale, 
             G = grads[e, g]
             _gradient(x, cells[e], G, F)
             v = weights[e, g] * scale[e]
-            total += v * tangent(F, curves[m], width[m], lame[m], volume[m], P, C, A)
+            if projected:
+                total += v * projected_tangent(F, curves[m], width[m], lame[m], volume[m], P, C, A)
+            else:
+                total += v * tangent(F, curves[m], width[m], lame[m], volume[m], P, C, A)
             for b in range(k):
                 g0, g1, g2 = v * G[b, 0], v * G[b, 1], v * G[b, 2]
                 for i in range(3):

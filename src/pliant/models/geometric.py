@@ -24,7 +24,9 @@ from pliant.actuators import Cable, Chamber, DielectricLayer
 from pliant.errors import ArgumentError
 from pliant.materials.material import Mode
 from pliant.models.geometric_dielectric import LayerCapacity, prestretched
+from pliant.models.geometric_proxy import Proxy
 from pliant.models.geometric_stiffness import LINEAR_LAWS, SecantCurve, shape_parameter
+from pliant.models.geometric_turning import Turner
 from pliant.models.solid import SolidModel
 from pliant.robot import Robot
 
@@ -124,8 +126,18 @@ class GeometricModel(SolidModel):
     def _elastic_tangent(self, x: Array, scale: list[Array], slots: list[Array], data: Array, out: Array) -> float:
         total = 0.0
         for table, s, place in zip(self._tables(), scale, slots):
-            total += kernels.tangents(x, *table, s, place, data, out)
+            total += kernels.tangents(x, *table, s, self._projected, place, data, out)
         return total
+
+    _projected = False
+
+    def projected(self, q: Array, effort: Array) -> tuple[Array, Any]:
+        """Force and stiffness as `linearise`, the elastic part of every element made positive semi-definite."""
+        self._projected = True
+        try:
+            return self.linearise(q, effort)
+        finally:
+            self._projected = False
 
     # ---- actuators ---------------------------------------------------------------------------------
     def _bind_other(self, actuator: Any) -> tuple[str, Any]:
@@ -185,6 +197,16 @@ class GeometricModel(SolidModel):
             elif isinstance(a, DielectricLayer):
                 out[a.name] = float(np.sqrt(1.0 + d / measure))
         return out
+
+    @cached_property
+    def proxy(self) -> Proxy:
+        """The constant matrix of the local/global iteration, factorised at first use and never again."""
+        return Proxy(self)
+
+    @cached_property
+    def turner(self) -> Turner:
+        """Carries out long steps with exact rotations."""
+        return Turner(self)
 
     # ---- how the elements are doing ------------------------------------------------------------------
     def deformation_gradients(self, state: Any) -> Array:

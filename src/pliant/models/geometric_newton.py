@@ -1,0 +1,241 @@
+"""settle: the equilibrium of a geometric model by Newton's method with turning steps.
+
+Three things make it take few steps through large rotations:
+
+- the Hessian is exact where that is positive definite and projected element by element where not;
+- a step is carried out with its rotations exact (`geometric_turning`), so that bending by 100 degrees is one step;
+- the efforts of the drives are estimated anew after every long step, in the metric of the constant matrix. Those
+  that the linear step predicts are too large by then and would make the next Hessian indefinite.
+
+A command that would strain elements by more than `stride` is approached in parts, each relaxed once.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from pliant.contact.contacts import Contacts
+from pliant.errors import ArgumentError, PliantError
+from pliant.models.geometric_turning import Turner
+from pliant.solve.commands import CommandLike, command_vector
+from pliant.solve.factorisation import NotPositiveDefinite
+from pliant.solve.newton import LinearSystem, Rows
+from pliant.solve.problem import Problem
+from pliant.state import State, Status
+
+if TYPE_CHECKING:
+    from pliant.models.geometric import GeometricModel
+
+Array = np.ndarray
+_LADDER = (("exact", 1.0), ("exact", 0.8), ("projected", 0.8), ("projected", 0.0))
+
+
+def settle(
+    model: GeometricModel,
+    u: CommandLike = None,
+    *,
+    start: State | None = None,
+    obstacles: Sequence[Any] = (),
+    iterations: int = 80,
+    stride: float = 0.6,
+    tolerance: float = 1e-8,
+    alarm: float | None = None,
+    contact_distance: float = 0.0,
+    strict: bool = False,
+) -> State:
+    """The equilibrium of a geometric model, fully converged, in few factorisations.
+
+    Args:
+        model: the geometric model.
+        u: command per actuator, as for `equilibrium`.
+        start: a state to start from; the rest pose if None.
+        obstacles: what is in the way.
+        iterations: most Newton iterations; where they do not suffice, `equilibrium` takes over.
+        stride: largest change of an element's stretch in one step [-].
+        tolerance: last step relative to the robot's size [-]; the convergence is quadratic.
+        alarm: distance below which a pair is treated as a possible contact [m]; default 5 % of the robot's size.
+        contact_distance: gap at which contact begins [m].
+        strict: raise `SolveError` with the state attached if the solve does not succeed.
+    """
+    if not stride > 0.0:
+        raise ArgumentError("stride", f"{stride}", "a positive number")
+    solver = Settling(model, obstacles, alarm=alarm, contact_distance=contact_distance)
+    return solver.solve(u, start=start, iterations=iterations, stride=stride, tolerance=tolerance, strict=strict)
+
+
+class Settling:
+    """Newton's method with turning steps for one model and its surroundings."""
+
+    def __init__(
+        self,
+        model: GeometricModel,
+        obstacles: Sequence[Any] = (),
+        *,
+        alarm: float | None = None,
+        contact_distance: float = 0.0,
+    ) -> None:
+        self.model = model
+        self.problem = Problem(model, obstacles, alarm=alarm, contact_distance=contact_distance)
+        self.turner: Turner = model.turner
+        self.driven = self.problem.driven
+        self.factorisations = 0
+
+    def solve(
+        self,
+        u: CommandLike,
+        *,
+        start: State | None = None,
+        iterations: int = 80,
+        stride: float = 0.6,
+        tolerance: float = 1e-8,
+        strict: bool = False,
+    ) -> State:
+        """See `settle`."""
+        begin = time.perf_counter()
+        model, problem, driven = self.model, self.problem, self.driven
+        self.factorisations = 0
+        target = command_vector(model.robot, u, None if start is None else start.u)
+        q = np.array(model.rest if start is None else start.q, dtype=float)
+        effort = np.zeros(model.nu) if start is None else np.array(start.effort, dtype=float)
+        contacts: Contacts | None = None if start is None else start.contacts
+        last, hold, status = np.inf, False, Status.MAX_ITERATIONS
+        system: LinearSystem | None = None
+        exact, used = True, 0
+        for used in range(1, iterations + 1):
+            contacts = problem.detect(q, contacts)
+            goal = target.copy()
+            if hold:
+                goal[driven] = model.displacement(q)[driven]
+                goal[~driven] = effort[~driven]
+            rows = problem.rows(q, effort, goal, contacts)
+            built = self._system(q, effort, rows, last)
+            if built is None:
+                status = Status.SINGULAR
+                break
+            system, force, exact = built
+            # efforts of the drives enter through the rows; a change of the other efforts is a load
+            load = force - rows.columns[:, : rows.drives] @ rows.force[: rows.drives]
+            change = goal - effort
+            change[driven] = 0.0
+            if change.any():
+                load = load + model.actuation(q, effort) @ change
+            step = system.solve(load)
+            size = float(np.abs(step.dq).max(initial=0.0))
+            if not np.isfinite(size):
+                status = Status.DIVERGED
+                break
+            small = size <= 1e-6 * problem.length
+            if small:
+                q, part = model.retract(q, step.dq), 1.0
+            else:
+                moved, strain = self.turner.turn(q, step.dq)
+                part = min(1.0, stride / max(strain, 1e-300))
+                q = moved if part == 1.0 else self.turner.turn(q, part * step.dq)[0]
+            effort = effort + part * change
+            multipliers = rows.force + part * (step.force - rows.force)
+            effort, contacts = problem.split(effort, multipliers, contacts, step.states)
+            if size > 1e-2 * problem.length and driven.any():
+                effort = self._estimate(q, effort, contacts)
+            last = size
+            if size <= tolerance * problem.length and part == 1.0 and not hold:
+                status = Status.CONVERGED
+                break
+            hold = part < 1.0 and not hold
+            if not hold and size < 1e-3 * problem.length and exact and rows.size == rows.drives:
+                q, effort, done, extra = self._polish(system, q, effort, target, size, tolerance)
+                used += extra
+                if done:
+                    status = Status.CONVERGED
+                    break
+        if status is not Status.CONVERGED:
+            return self._rescue(target, start, strict, begin)
+        from pliant.solve.equilibrium import _finish, _Iterate
+
+        found = _Iterate(q, effort, contacts, used, system.factor if system else None, exact)
+        notes = [f"{self.factorisations} factorisations"]
+        state = _finish(problem, found, status, target, 1e-6, notes, time.perf_counter() - begin)
+        if start is not None:
+            state = state.but(time=start.time)
+        return state.require() if strict else state
+
+    def _system(
+        self, q: Array, effort: Array, rows: Rows, last: float
+    ) -> tuple[LinearSystem, Array, bool] | None:
+        """The first Hessian of the ladder that is positive definite, and the force at these efforts."""
+        model = self.model
+        for rung, (kind, share) in enumerate(_LADDER):
+            weakened = effort.copy()
+            weakened[self.driven] *= share
+            force, K = (model.linearise if kind == "exact" else model.projected)(q, weakened)
+            if share != 1.0:
+                n = rows.drives
+                force = force + rows.columns[:, :n] @ ((1.0 - share) * rows.force[:n])
+            self.factorisations += 1
+            try:
+                return LinearSystem(K, rows), force, rung == 0
+            except NotPositiveDefinite:
+                pass
+            if rung == 0 and last < 1e-2 * self.problem.length and rows.drives:
+                # near the solution of a drive by displacement an indefinite stiffness may be the true one
+                try:
+                    return LinearSystem(K, rows, indefinite=True), force, False
+                except (PliantError, RuntimeError):
+                    pass
+        return None
+
+    def _estimate(self, q: Array, effort: Array, contacts: Contacts | None) -> Array:
+        """Efforts of the drives that balance the pose best, in the metric of the constant matrix."""
+        model = self.model
+        passive = effort.copy()
+        passive[self.driven] = 0.0
+        r = model.force(q, passive)
+        if contacts is not None and len(contacts):
+            r = r + np.asarray(contacts.rows(model, q).T @ contacts.forces)
+        C = model.displacement_rows(q)[self.driven]
+        solved = model.proxy.at(q).solve(np.column_stack([r, C.T]))
+        lam = -np.linalg.lstsq(C @ solved[:, 1:], C @ solved[:, 0], rcond=1e-10)[0]
+        out = effort.copy()
+        out[self.driven] = np.where(self.problem.slackable, np.maximum(lam, 0.0), lam)
+        return out
+
+    def _polish(
+        self, system: LinearSystem, q: Array, effort: Array, u: Array, size: float, tolerance: float
+    ) -> tuple[Array, Array, bool, int]:
+        """A few steps with the factor at hand: near the solution each gains one or two digits."""
+        model, problem, driven = self.model, self.problem, self.driven
+        C, n = system.rows.rows, system.rows.drives
+        for extra in range(1, 7):
+            force = model.force(q, effort)
+            value = model.displacement(q)[driven] - u[driven]
+            free = system.factor.solve(force)
+            dq, change = free, np.zeros(n)
+            if n:
+                change = np.linalg.lstsq(system.W[:n, :n], -(value + C[:n] @ free), rcond=None)[0]
+                dq = free + system.flexibility[:, :n] @ change
+            new = float(np.abs(dq).max(initial=0.0))
+            slack = problem.slackable & ((effort[driven] + change) < 0.0)
+            if not new < 0.3 * size or slack.any():
+                return q, effort, False, extra
+            q = model.retract(q, dq)
+            effort = effort.copy()
+            effort[driven] += change
+            size = new
+            if size <= tolerance * problem.length:
+                return q, effort, True, extra
+        return q, effort, False, extra
+
+    def _rescue(self, target: Array, start: State | None, strict: bool, begin: float) -> State:
+        from pliant.solve.equilibrium import equilibrium
+
+        detector = self.problem.detector
+        state = equilibrium(
+            self.model, target, start=start, obstacles=self.problem.obstacles, alarm=self.problem.alarm,
+            contact_distance=0.0 if detector is None else getattr(detector, "contact_distance", 0.0),
+        )  # fmt: skip
+        notes = (*state.notes, "turning steps did not converge; equilibrium took over")
+        state = state.but(notes=notes, elapsed=time.perf_counter() - begin)
+        return state.require() if strict else state

@@ -1,0 +1,333 @@
+"""project: the equilibrium of a geometric model by local projections and one prefactorised global solve.
+
+Local step: the targets of all elements at the current pose, which gives the unbalanced force r. Global step: the
+constant matrix M (see `geometric_proxy`) moves all nodes at once, dq = M^-1 (r + C^T e), where the efforts e of the
+actuators driven by displacement are such that the linearised drives are met. The fixed points are exactly the
+equilibria of the model: those that `equilibrium` finds with the exact Hessian.
+"""
+
+from __future__ import annotations
+
+import os
+import time
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from pliant._kernels import geometric_local as kernels
+from pliant.actuators import Cable, Chamber
+from pliant.errors import ArgumentError
+from pliant.models.geometric_proxy import Proxy
+from pliant.solve.commands import CommandLike, command_vector, driven_by_displacement, slackable
+from pliant.state import State, Status
+
+if TYPE_CHECKING:
+    from pliant.models.geometric import GeometricModel
+
+Array = np.ndarray
+_POOL = ThreadPoolExecutor(max_workers=max(1, min(8, os.cpu_count() or 1)))
+
+
+class LocalStep:
+    """Unbalanced forces of a geometric model, fast: threads over the elements, chambers by kernel.
+
+    Args:
+        model: the geometric model.
+        threads: how many threads share the elements; default all cores (up to 8).
+    """
+
+    def __init__(self, model: GeometricModel, threads: int | None = None) -> None:
+        self.model = model
+        self.threads = threads or _POOL._max_workers
+        self.tables = []
+        for group, table in zip(model.layout.groups, model._tables()):
+            if group.kind == "tet4":
+                cells, grads, weights, *rest = table
+                self.tables.append(
+                    (cells, np.ascontiguousarray(grads[:, 0, 1:]), np.ascontiguousarray(weights[:, 0]), *rest)
+                )
+            else:
+                self.tables.append(None)
+
+    def elastic(self, x: Array, scale: list[Array], out: Array) -> float:
+        """out -= d energy / d x; returns the energy [J]."""
+        total = 0.0
+        for table, general, s in zip(self.tables, self.model._tables(), scale):
+            n = len(s)
+            if table is None:
+                from pliant._kernels.geometric import forces
+
+                total += forces(x, *general, s, 0, n, out)
+                continue
+            parts = self.threads if n > 4000 else 1
+            if parts == 1:
+                total += kernels.tet_forces(x, *table, s, 0, n, out)
+                continue
+            bounds = np.linspace(0, n, parts + 1).astype(int)
+            buffers = [out, *(np.zeros_like(out) for _ in range(parts - 1))]
+            jobs = [
+                _POOL.submit(kernels.tet_forces, x, *table, s, a, b, buffer)
+                for a, b, buffer in zip(bounds[:-1], bounds[1:], buffers)
+            ]
+            total += sum(job.result() for job in jobs)
+            for buffer in buffers[1:]:
+                out += buffer
+        return total
+
+    def drive(self, index: int, q: Array, x: Array) -> tuple[float, Array]:
+        """Displacement of an actuator and its gradient in the degrees of freedom (nv,)."""
+        model = self.model
+        kind, bound = model._bound[index]
+        if isinstance(model.robot.actuators[index], Chamber) and bound.triangles.shape[1] == 3:
+            g = np.zeros_like(x)
+            volume = kernels.enclosed_volume(x, bound.triangles, g)
+            return volume - bound.rest_volume, model.layout.reduce(q, x, g)
+        if kind == "part":
+            part, row = bound
+            out = np.zeros(model.nv)
+            out[part.v_start : part.v_start + part.translations] = row
+            return model._coordinate(kind, bound, q, x), out
+        g = np.zeros_like(x)
+        g[bound.nodes] = bound.gradient(x)
+        return bound.value(x), model.layout.reduce(q, x, g)
+
+
+@dataclass
+class Anderson:
+    """Anderson acceleration of a fixed-point iteration q <- q + f(q), in increments (so it works on manifolds)."""
+
+    window: int
+
+    def __post_init__(self) -> None:
+        self.restart()
+
+    def restart(self) -> None:
+        """Forget the history."""
+        self._dq: list[Array] = []
+        self._df: list[Array] = []
+        self._last: tuple[Array, Array] | None = None
+
+    def step(self, f: Array) -> Array:
+        """The accelerated increment for the residual f at the current iterate."""
+        if self.window == 0:
+            return f
+        if self._last is not None:
+            moved, before = self._last
+            self._dq.append(moved)
+            self._df.append(f - before)
+            if len(self._dq) > self.window:
+                self._dq.pop(0)
+                self._df.pop(0)
+        if not self._df:
+            self._last = (f, f)
+            return f
+        D = np.array(self._df)
+        gram = D @ D.T
+        size = gram.diagonal().max()
+        theta = np.linalg.solve(gram + 1e-12 * size * np.eye(len(D)), D @ f) if size > 0 else np.zeros(len(D))
+        out = f.copy()
+        for t, dq, df in zip(theta, self._dq, self._df):
+            out -= t * (dq + df)
+        self._last = (out, f)
+        return out
+
+    def moved(self, dq: Array) -> None:
+        """Tell what increment was really taken, if not the proposed one."""
+        if self._last is not None:
+            self._last = (dq, self._last[1])
+
+
+def project(
+    model: GeometricModel,
+    u: CommandLike = None,
+    *,
+    start: State | None = None,
+    iterations: int = 2000,
+    acceleration: str = "anderson",
+    window: int = 6,
+    tolerance: float = 1e-7,
+    control: str = "exact",
+    weight: float = 5.0,
+    threads: int | None = None,
+    strict: bool = False,
+) -> State:
+    """The equilibrium of a geometric model by accelerated local/global iterations.
+
+    Args:
+        model: the geometric model.
+        u: command per actuator, as for `equilibrium`.
+        start: a state to start from; the rest pose if None.
+        iterations: most local/global iterations.
+        acceleration: "anderson" or "none".
+        window: length of Anderson's history.
+        tolerance: largest remaining step relative to the robot's size [-]. A small step is not yet a small error:
+            the error is some hundred times larger without acceleration.
+        control: "exact" reaches commanded displacements exactly; "soft" draws to them as the source does, with a
+            finite weight, and the state's displacement tells what was reached.
+        weight: of soft control, relative to the stiffness of the body against the drive (the source uses 5).
+        threads: threads of the local step.
+        strict: raise `SolveError` with the state attached if the solve does not succeed.
+    """
+    if acceleration not in ("anderson", "none"):
+        raise ArgumentError("acceleration", f"{acceleration!r}", "'anderson' or 'none'")
+    if control not in ("exact", "soft"):
+        raise ArgumentError("control", f"{control!r}", "'exact' or 'soft'")
+    if not (weight > 0.0 and np.isfinite(weight)):
+        raise ArgumentError("weight", f"{weight}", "a positive number")
+    solver = Projection(model, threads=threads)
+    return solver.solve(
+        u, start=start, iterations=iterations, window=window if acceleration == "anderson" else 0,
+        tolerance=tolerance, softness=1.0 / weight if control == "soft" else 0.0, strict=strict,
+    )  # fmt: skip
+
+
+class Projection:
+    """Local/global solver of one model: keeps the factor and the tables between solves.
+
+    Args:
+        model: the geometric model.
+        proxy: the constant matrix; the model's own (made once) if None.
+        threads: threads of the local step.
+    """
+
+    def __init__(self, model: GeometricModel, *, proxy: Proxy | None = None, threads: int | None = None) -> None:
+        self.model = model
+        self.proxy = proxy or model.proxy
+        self.local = LocalStep(model, threads)
+        self.driven = np.flatnonzero(driven_by_displacement(model.robot))
+        self.slack = slackable(model.robot)[self.driven]
+        self.length = float(np.linalg.norm(np.ptp(model.layout.rest_nodes, axis=0)))
+
+    def solve(
+        self,
+        u: CommandLike,
+        *,
+        start: State | None = None,
+        iterations: int = 2000,
+        window: int = 6,
+        tolerance: float = 1e-7,
+        softness: float = 0.0,
+        strict: bool = False,
+    ) -> State:
+        """See `project`."""
+        begin = time.perf_counter()
+        model = self.model
+        u = command_vector(model.robot, u, None if start is None else start.u)
+        q = np.array(model.rest if start is None else start.q, dtype=float)
+        effort = np.zeros(model.nu) if start is None else np.array(start.effort, dtype=float)
+        free = np.setdiff1d(np.arange(model.nu), self.driven)
+        effort[free] = u[free]
+        scale = model._scale(effort)
+        compliance = self._compliance(softness)
+        history = Anderson(window)
+        damping, previous, smallest = 1.0, np.inf, np.inf
+        cap = 0.05 * self.length
+        status = Status.MAX_ITERATIONS
+        used = 0
+        solver = self.proxy.at(q)
+        for used in range(1, iterations + 1):
+            if any(p.rotates for p in model.layout.parts):
+                solver = self.proxy.at(q)
+            x = model.positions(q)
+            g = model._gravity_load.copy()
+            self.local.elastic(x, scale, g)
+            passive = effort.copy()
+            passive[self.driven] = 0.0
+            model._add_loads(x, passive, g)
+            r = model.layout.reduce(q, x, g)
+            model._add_parts(passive, r)
+            f, lam, ramp = self._global(solver, q, x, r, u, compliance, cap)
+            if not np.isfinite(f).all():
+                status = Status.DIVERGED
+                break
+            size = float(np.abs(f).max(initial=0.0))
+            norm = float(np.linalg.norm(f))
+            effort[self.driven] = lam
+            if size <= tolerance * self.length and ramp == 1.0:
+                q = model.retract(q, f)
+                status = Status.CONVERGED
+                break
+            if ramp < 1.0:
+                history.restart()
+                step = f
+            else:
+                if norm > 2.0 * previous:  # the safeguard: history misleads, or the plain step is too long
+                    if not history._df:
+                        damping = max(0.5 * damping, 1e-3)
+                    history.restart()
+                elif not history._df:
+                    damping = min(1.0, 1.3 * damping)
+                step = history.step(f) if damping == 1.0 else f * damping
+            longest = float(np.abs(step).max(initial=0.0))
+            if longest > 2.0 * cap:
+                step = step * (2.0 * cap / longest)
+            history.moved(step)
+            previous, smallest = norm, min(smallest, norm)
+            q = model.retract(q, step)
+        return self._state(q, effort, u, status, used, time.perf_counter() - begin, start, strict)
+
+    def _compliance(self, softness: float) -> Array:
+        """Diagonal compliance of soft drives: softness times that of the body at rest against each drive."""
+        n = len(self.driven)
+        if softness == 0.0 or n == 0:
+            return np.zeros(n)
+        q = self.model.rest
+        x = self.model.positions(q)
+        C = np.array([self.local.drive(i, q, x)[1] for i in self.driven])
+        flex = np.array([c @ self.proxy.at(q).solve(c) for c in C])
+        return softness * flex
+
+    def _global(
+        self, solver: Any, q: Array, x: Array, r: Array, u: Array, compliance: Array, cap: float
+    ) -> tuple[Array, Array, float]:
+        """The plain step, the efforts of the drives, and how much of the drives' error it tries to remove."""
+        n = len(self.driven)
+        if n == 0:
+            return solver.solve(r), np.zeros(0), 1.0
+        drives = [self.local.drive(i, q, x) for i in self.driven]
+        error = np.array([d for d, _ in drives]) - u[self.driven]
+        C = np.array([c for _, c in drives])
+        solved = solver.solve(np.column_stack([r, C.T]))
+        free, flex = solved[:, 0], solved[:, 1:]
+        W = C @ flex + np.diag(compliance)
+        # A far command is approached in steps: the drives alone may not move any node by more than the cap.
+        toward = np.linalg.solve(W, -error)
+        reach = float(np.abs(flex @ toward).max(initial=0.0))
+        ramp = 1.0 if reach <= cap else cap / reach
+        lam = np.linalg.solve(W, -(ramp * error + C @ free))
+        loose = self.slack & (lam < 0.0)
+        while loose.any():
+            tight = ~loose
+            lam = np.zeros(n)
+            if tight.any():
+                lam[tight] = np.linalg.solve(W[np.ix_(tight, tight)], -(ramp * error + C @ free)[tight])
+            more = loose | (self.slack & (lam < 0.0))
+            if (more == loose).all():
+                break
+            loose = more
+        return free + flex @ lam, lam, ramp
+
+    def _state(
+        self, q: Array, effort: Array, u: Array, status: Status, used: int, elapsed: float, start: Any, strict: bool
+    ) -> State:
+        model = self.model
+        force = model.force(q, effort)
+        load = model.actuation(q, effort) @ effort if model.nu else np.zeros(model.nv)
+        weight = model.force(model.rest, np.zeros(model.nu))
+        scale = max(float(np.abs(load).max(initial=0.0)), float(np.abs(weight).max(initial=0.0)), 1e-12)
+        displacement = model.displacement(q)
+        notes: list[str] = []
+        if status.ok and self.slack.any():
+            loose = self.slack & (effort[self.driven] <= 0.0)
+            loose &= displacement[self.driven] > u[self.driven] + 1e-9 * self.length
+            if loose.any():
+                status = Status.SLACK
+                notes.append("slack: " + ", ".join(np.array(model.robot.actuator_names)[self.driven][loose]))
+        state = State(
+            q=q, v=np.zeros(model.nv), u=u, effort=effort, displacement=displacement, status=status,
+            residual=float(np.abs(force).max(initial=0.0)) / scale, iterations=used, elapsed=elapsed,
+            time=0.0 if start is None else start.time, notes=tuple(notes),
+        )  # fmt: skip
+        return state.require() if strict else state
