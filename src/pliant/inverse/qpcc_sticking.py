@@ -41,11 +41,13 @@ def starting_states(scaled: Any, a: Array) -> States:
     none = np.zeros(0)
     lam, codes = np.zeros(q.size), np.zeros(nc, np.int64)
     triples = np.arange(q.size).reshape(nc, 3)
-    mu = np.full(nc, np.inf)
     W = scaled[7]
     state = np.zeros(nc, np.int8)
     for sweeps in (5, 10, 25):
-        # some sweeps at a time: once the states are right, the forces follow from one linear solve
+        # some sweeps at a time: once the states are right, the forces follow from one linear solve. The solver
+        # sets mu to zero where it used the third state; only the last attempt keeps those contacts frictionless
+        if sweeps < 25:
+            mu = np.full(nc, np.inf)
         contact_kernel.solve_contact(W, q, rows, none, none, triples, mu, lam, codes, 1e-9, sweeps)
         wanted = _STATE[codes]
         if valid_states(scaled, a, state, wanted, False) <= 1e-10:
