@@ -54,11 +54,11 @@ def test_thick_cylinder_and_its_quarter():
 
 
 def test_thick_sphere_and_its_octant():
-    full = sphere_shell_mesh(1.0, 2.0, 4, 12)
+    full = sphere_shell_mesh(1.0, 2.0, 4, 16)
     assert_sound(full)
     assert full.volume == pytest.approx(4 / 3 * np.pi * 7, rel=0.01)
     assert full.cavity_volume("inner") == pytest.approx(4 / 3 * np.pi, rel=0.02)
-    octant = sphere_shell_mesh(1.0, 2.0, 4, 12, octant=True)
+    octant = sphere_shell_mesh(1.0, 2.0, 4, 16, octant=True)
     assert octant.volume == pytest.approx(full.volume / 8)
     for i, name in enumerate(("x0", "y0", "z0")):
         assert np.abs(octant.nodes[octant.node_sets[name], i]).max() < 1e-15

@@ -67,7 +67,9 @@ class Profile:
         step = (high - low) / resolution
         axes = [low[i] + (np.arange(resolution) + 0.5) * step[i] for i in range(2)]
         points = np.stack(np.meshgrid(*axes, indexing="ij"), axis=-1).reshape(-1, 2)
-        weight = np.clip(0.5 - self.evaluate(points)[0] / float(step.mean()), 0.0, 1.0) * step.prod()
+        d, g = self.evaluate(points)
+        width = np.abs(g) @ step / np.maximum(np.linalg.norm(g, axis=1), 1e-12)
+        weight = np.clip(0.5 - d / width, 0.0, 1.0) * step.prod()
         area = float(weight.sum())
         centre = weight @ points / area
         arm = points - centre

@@ -160,6 +160,8 @@ def stuff(shape: Shape, lattice: Lattice) -> tuple[np.ndarray, np.ndarray, np.nd
     sign[warped] = 0
 
     nodes, ideal, out = _fill(tets, sign, position, grid, edges, cut, lattice)
+    if len(out) == 0:
+        raise MeshError("the shape is so thin that every lattice point inside it lies next to its surface")
     used = np.unique(out)
     new = np.full(len(nodes), -1)
     new[used] = np.arange(len(used))

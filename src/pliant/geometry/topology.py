@@ -69,8 +69,10 @@ def boundary_faces(tets: np.ndarray, hexes: np.ndarray, count: int) -> tuple[np.
     )
     keys = face_keys(faces, max(count, 1))
     order = np.argsort(keys, kind="stable")
-    differs = np.concatenate([[True], np.diff(keys[order]) != 0, [True]])
-    alone = np.sort(order[differs[:-1] & differs[1:]])
+    changes = np.diff(keys[order]) != 0
+    before, after = np.ones(len(keys), dtype=bool), np.ones(len(keys), dtype=bool)
+    before[1:], after[:-1] = changes, changes
+    alone = np.sort(order[before & after])
     return np.ascontiguousarray(faces[alone]), owner[alone]
 
 
