@@ -84,3 +84,16 @@ def test_finite_element_finger_offers_cables_and_fixations(finger):
     assert len(picture.fixations) == 9
     assert np.allclose(picture.fixations[:, 0], 0.0)
     assert 0 < scene.picture(equilibrium(finger, {"up": 0.01}), field="strain").values.max() < 100
+
+
+def test_chambers_are_drawn_inside_of_a_see_through_body(box, ball, sweep, tmp_path):
+    from pliant.viewer.html import export_html
+    from pliant.viewer.snapshot import snapshot_image
+
+    options = {"size": (160, 120), "supersample": 1, "opacity": 0.4, "colour_bar": False}
+    without = snapshot_image(box, sweep[0], **options).astype(int)
+    box.cavity_surfaces = lambda q: {"chamber": ball.moved((-0.01, 0.0, -0.06)).surface()}
+    assert set(Scene(box).picture(sweep[0]).chambers) == {"chamber"}
+    inside = snapshot_image(box, sweep[0], **options).astype(int)
+    assert (np.abs(without - inside).max(axis=2) > 20).mean() > 0.005
+    assert export_html(box, sweep, tmp_path / "a.html").stat().st_size > 10_000

@@ -63,7 +63,7 @@ def export_html(
     scene = Scene(model, obstacles=obstacles)
     data = replay_data(scene, kept, fields=fields, camera=camera or Camera())
     data["title"] = title or model.robot.name
-    data["subtitle"] = "drag to turn, right-drag or shift-drag to move, wheel to zoom, double-click to reset"
+    data["subtitle"] = "drag: turn · right-drag: move · wheel: zoom · double-click: reset"
     if len(kept) < len(states):
         data["subtitle"] = f"{len(kept)} of {len(states)} states · " + data["subtitle"]
     template = files("pliant.viewer").joinpath("replay.html").read_text(encoding="utf-8")
@@ -91,7 +91,7 @@ def replay_data(
     origin, scale, packed = _quantise(vertices[:, stored])
     times = frame_times(states)
     everything = np.concatenate([vertices.reshape(-1, 3), *(c for p in pictures for c in p.cables.values())])
-    view = View.fit(camera, everything, 1200, 800, margin=1.35)
+    view = View.fit(camera, everything, 1200, 800, margin=1.6)
     target = camera.target or tuple((everything.min(axis=0) + everything.max(axis=0)) / 2)
     distance = camera.distance or float(np.linalg.norm(view.eye - np.array(target)))
     segments = [contact_segments(p, scene.size) for p in pictures]
