@@ -117,7 +117,6 @@ def pivot_lcp(W, q, lam, symmetric, max_pivots):
     on = lam > 0.0
     rows = np.empty(n, np.int64)
     bad = np.empty(n, np.bool_)
-    value = np.empty(n)
     fewest, patience = n + 1, 10
     for pivot in range(max_pivots):
         k = 0
@@ -147,7 +146,6 @@ def pivot_lcp(W, q, lam, symmetric, max_pivots):
                 term = W[i, rows[a]] * b[a]
                 d += term
                 scale += abs(term)
-            value[i] = d
             bad[i] = d < -1e-13 * scale
         for a in range(k):
             bad[rows[a]] = b[a] < -1e-14 * size
@@ -433,7 +431,7 @@ def solve_contact(W, q, rows, lo, hi, triples, mu, lam, states, tolerance, max_i
     """Block Gauss-Seidel with Newton attempts at doubling intervals.
 
     mu is overwritten: contacts with mu = inf that ended in the frictionless third state get 0.
-    Returns (residual, sweeps, switches to the third state).
+    Returns (residual, sweeps).
     """
     m, k = q.size, mu.size
     F = np.empty(m)

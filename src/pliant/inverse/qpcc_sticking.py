@@ -44,8 +44,8 @@ def starting_states(scaled: Any, a: Array) -> States:
     W = scaled[7]
     state = np.zeros(nc, np.int8)
     for sweeps in (5, 10, 25):
-        # some sweeps at a time: once the states are right, the forces follow from one linear solve. The solver
-        # sets mu to zero where it used the third state; only the last attempt keeps those contacts frictionless
+        # some sweeps at a time: once the states are right, the forces follow from one linear solve; the
+        # solver zeroes mu where it used the third state, and only the last attempt keeps it so
         if sweeps < 25:
             mu = np.full(nc, np.inf)
         contact_kernel.solve_contact(W, q, rows, none, none, triples, mu, lam, codes, 1e-9, sweeps)
