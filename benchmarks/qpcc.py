@@ -23,7 +23,7 @@ from pliant.solve.complementarity import solve_contact, solve_lcp
 Row = dict[str, Any]
 
 
-def best_time(call: Callable[[], Any], repeats: int = 30) -> float:
+def median_time(call: Callable[[], Any], repeats: int = 30) -> float:
     """Median time of a call [us] after one warm-up."""
     call()
     times = []
@@ -71,13 +71,13 @@ def qp_rows(rng: np.random.Generator) -> list[Row]:
         rows.append(
             {
                 "case": f"QP {n} unknowns {m} constraints",
-                "solve_qp_us": best_time(lambda qp=qp: solve_qp(qp)),
-                "kernel_us": best_time(
+                "solve_qp_us": median_time(lambda qp=qp: solve_qp(qp)),
+                "kernel_us": median_time(
                     lambda qp=qp, st=stacked, lo=lower, up=upper, z=zero: qp_kernel.solve_dense_qp(
                         qp.Q, qp.c, st, lo, up, z, np.zeros(lo.size, np.int8), 1000
                     )
                 ),
-                "daqp_us": best_time(
+                "daqp_us": median_time(
                     lambda qp=qp, A=A, lo=lower, up=upper, se=sense: daqp.solve(qp.Q, qp.c, A, up, lo, se)
                 ),
                 "iterations": s.iterations,
@@ -96,8 +96,8 @@ def contact_rows(rng: np.random.Generator) -> list[Row]:
         rows.append(
             {
                 "case": f"LCP {n} contacts",
-                "cold_us": best_time(lambda W=W, q=q: solve_lcp(W, q)),
-                "warm_us": best_time(lambda W=W, q=q, s=s: solve_lcp(W, q, start=s.force)),
+                "cold_us": median_time(lambda W=W, q=q: solve_lcp(W, q)),
+                "warm_us": median_time(lambda W=W, q=q, s=s: solve_lcp(W, q, start=s.force)),
                 "residual": s.residual,
             }
         )
@@ -109,10 +109,10 @@ def contact_rows(rng: np.random.Generator) -> list[Row]:
         rows.append(
             {
                 "case": f"Coulomb {n} contacts",
-                "cold_us": best_time(
+                "cold_us": median_time(
                     lambda W=W, q=q, t=triples: solve_contact(W, q, triples=t, friction=0.6), 10
                 ),
-                "warm_us": best_time(
+                "warm_us": median_time(
                     lambda W=W, q=q, t=triples, c=c: solve_contact(
                         W, q, triples=t, friction=0.6, start=c.force
                     ),
@@ -134,12 +134,12 @@ def reduced_rows(rng: np.random.Generator) -> list[Row]:
         stacked, lower, upper = qp.stacked
         scaled = qpcc_kernel.scale_problem(problem.data())[0]
         zero, third = np.zeros(3), np.zeros(nc, bool)
-        reduced = best_time(
+        reduced = median_time(
             lambda p=scaled, s=states, z=zero, t=third: qpcc_kernel.pivot_search(
                 p, 0.0, 0.0, z, 1, s.copy(), t, z, 1, 0, 1e-9
             )
         )
-        full = best_time(
+        full = median_time(
             lambda qp=qp, st=stacked, lo=lower, up=upper: qp_kernel.solve_dense_qp(
                 qp.Q, qp.c, st, lo, up, np.zeros(qp.c.size), np.zeros(lo.size, np.int8), 1000
             )
@@ -166,9 +166,11 @@ def qpcc_rows(rng: np.random.Generator) -> list[Row]:
         for _ in range(10):
             problem = random_problem(rng, 3, na, nc, rows=per, dofs=300 if per == 1 else 400)
             s = solve_qpcc(problem)
-            cold.append(best_time(lambda p=problem: solve_qpcc(p), 5))
+            cold.append(median_time(lambda p=problem: solve_qpcc(p), 5))
             warm.append(
-                best_time(lambda p=problem, s=s: solve_qpcc(p, start=s.effort, contact_set=s.contact_set), 5)
+                median_time(
+                    lambda p=problem, s=s: solve_qpcc(p, start=s.effort, contact_set=s.contact_set), 5
+                )
             )
             pieces.append(len(s.pieces))
         rows.append(

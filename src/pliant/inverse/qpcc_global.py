@@ -2,8 +2,8 @@
 
 Relaxing the complementarity of a contact leaves force >= 0 and gap >= 0, a convex QP whose minimum bounds all
 contact sets below it. Forces and efforts stay variables together, so the energy term is used in its convex
-form (see `qpcc_problem.py`). The number of nodes grows exponentially in the worst case (random problems: 14
-nodes for 8 contacts, 100 for 20); the bound stays valid when stopped early.
+form (see `qpcc_problem.py`). The number of nodes grows exponentially in the worst case (random problems: 15
+nodes for 8 contacts, 150 for 20); the bound stays valid when stopped early.
 """
 
 from __future__ import annotations
