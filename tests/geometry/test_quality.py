@@ -71,7 +71,7 @@ def test_slivers_and_pinched_nodes_are_warnings():
 def test_foreign_surface_and_open_cavity_are_refused():
     mesh = cube()
     centre = 13  # the only node that no boundary triangle has
-    face = [[*(n for n in mesh.tets[0] if n != centre)][:2] + [centre]]
+    face = [[*[n for n in mesh.tets[0] if n != centre][:2], centre]]
     inside = TetMesh(mesh.nodes, mesh.tets, surfaces={"s": face}, cavities={"c": mesh.boundary()[:3]})
     report = inside.quality()
     assert report.foreign_surfaces == ("s",)

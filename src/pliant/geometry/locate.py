@@ -7,13 +7,13 @@ from functools import cached_property
 
 import numpy as np
 
-from pliant._kernels import boxes
-
 Tree = tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]
 
 
 def box_tree(corners: np.ndarray, padding: float = 0.0) -> Tree:
     """Tree over the boxes of cells given by their corners (m, k, 3), each box grown by `padding` [m]."""
+    from pliant._kernels import boxes  # imported on use: numba is slow to load
+
     low, high = corners.min(axis=1) - padding, corners.max(axis=1) + padding
     return boxes.build(np.ascontiguousarray(low), np.ascontiguousarray(high))
 
@@ -45,6 +45,8 @@ class TetLocator:
 
     def __call__(self, points: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """(tet (p,), weights (p, 4), distance outside (p,) [m]) of points (p, 3); see `TetMesh.locate`."""
+        from pliant._kernels import boxes
+
         points = np.ascontiguousarray(points)
         order, box, child, span = self._cells
         index, weights = boxes.containing_tets(order, box, child, span, self.nodes, self.tets, points, 1e-12)

@@ -7,7 +7,6 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
-from scipy.spatial import cKDTree
 
 from pliant.errors import ArgumentError
 from pliant.geometry.profiles import Polygon, Revolution, box_distance
@@ -352,7 +351,9 @@ class Helix(Shape):
         return np.stack([self.radius * np.cos(t), self.radius * np.sin(t), rise * t], axis=1)
 
     @cached_property
-    def _samples(self) -> tuple[np.ndarray, cKDTree]:
+    def _samples(self) -> tuple[np.ndarray, Any]:
+        from scipy.spatial import cKDTree  # imported on use: keeps `import pliant` fast
+
         t = np.linspace(0.0, 2.0 * np.pi * self.turns, max(int(96 * self.turns), 8) + 1)
         return t, cKDTree(self._line(t))
 

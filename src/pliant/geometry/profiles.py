@@ -7,7 +7,6 @@ from typing import Any
 
 import numpy as np
 
-from pliant._kernels.polygon import polygon_distance
 from pliant.errors import ArgumentError
 from pliant.geometry.shapes import Shape, Value, positive, vector
 
@@ -160,6 +159,8 @@ class Polygon(Profile):
 
     def evaluate(self, points: np.ndarray) -> Value:
         """Distance to the nearest edge, sign by the crossing number."""
+        from pliant._kernels.polygon import polygon_distance  # imported on use: numba is slow to load
+
         v = self.vertices
         w = np.roll(v, -1, axis=0)
         turn = np.sign((v[:, 0] * w[:, 1] - w[:, 0] * v[:, 1]).sum())

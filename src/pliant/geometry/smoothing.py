@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
-from scipy.sparse import coo_matrix
 
-from pliant._kernels import stuffing as kernel
 from pliant.geometry import topology
 from pliant.geometry.quality import volume_length_quality
 from pliant.geometry.shapes import Shape
@@ -22,6 +20,8 @@ def incidence(tets: np.ndarray, count: int) -> tuple[np.ndarray, np.ndarray]:
 
 
 def _mean_of_neighbours(edges: np.ndarray, nodes: np.ndarray) -> np.ndarray:
+    from scipy.sparse import coo_matrix
+
     n = len(nodes)
     both = np.concatenate([edges, edges[:, ::-1]])
     graph = coo_matrix((np.ones(len(both)), (both[:, 0], both[:, 1])), shape=(n, n)).tocsr()
@@ -81,6 +81,8 @@ def improve(
         features: snap vertices to sharp edges and corners.
         rounds: smoothing sweeps.
     """
+    from pliant._kernels import stuffing as kernel  # imported on use: numba is slow to load
+
     nodes = nodes.copy()
     n = len(nodes)
     triangles = topology.boundary_faces(tets, np.zeros((0, 8), dtype=np.int64), n)[0]

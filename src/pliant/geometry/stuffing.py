@@ -12,10 +12,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.sparse import coo_matrix
-from scipy.sparse.csgraph import connected_components
 
-from pliant._kernels import stuffing as kernel
 from pliant.errors import ArgumentError, MeshError
 from pliant.geometry import topology
 from pliant.geometry.shapes import Shape
@@ -126,6 +123,8 @@ def stuff(shape: Shape, lattice: Lattice) -> tuple[np.ndarray, np.ndarray, np.nd
     Returns:
         (nodes (n, 3), tets (m, 4) positively oriented, on_surface (n,) booleans).
     """
+    from pliant._kernels import stuffing as kernel  # imported on use: numba is slow to load
+
     grid = lattice.nodes()
     value = _values(shape, lattice)
     sign = np.sign(np.where(np.abs(value) < 1e-9 * float(lattice.step.min()), 0.0, value)).astype(np.int64)
@@ -271,8 +270,7 @@ def sign_topology(shape: Shape, lattice: Lattice, *, smallest: int = 5) -> tuple
         pairs.append((corner_id[window][both], centre_id[both]))
     rows, columns = (np.concatenate(part) for part in zip(*pairs))
     count = int(inside.sum())
-    graph = coo_matrix((np.ones(len(rows), dtype=np.int8), (rows, columns)), shape=(count, count))
-    label = connected_components(graph, directed=False)[1] if count else np.zeros(0, dtype=np.int64)
+    label = topology.graph_components(rows, columns, count) if count else np.zeros(0, dtype=np.int64)
     members = np.bincount(label)
     inside[inside] = members[label] >= smallest
     return int((members >= smallest).sum()), _euler(corner, centre)

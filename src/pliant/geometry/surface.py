@@ -8,7 +8,6 @@ from typing import Any
 
 import numpy as np
 
-from pliant._kernels import boxes
 from pliant.errors import ArgumentError, MeshError
 from pliant.geometry import topology
 from pliant.geometry.locate import Tree, box_tree
@@ -99,6 +98,8 @@ class SurfaceShape(Shape):
 
     def evaluate(self, points: np.ndarray) -> Value:
         """Distance to the closest triangle; inside where the pseudo-normal points away."""
+        from pliant._kernels import boxes  # imported on use: numba is slow to load
+
         points = np.ascontiguousarray(points, dtype=float)
         order, box, child, span = self._tree
         index, weights, length = boxes.closest_triangles(

@@ -7,8 +7,6 @@ normal (b - a) x (c - a) leaves the body.
 from __future__ import annotations
 
 import numpy as np
-from scipy.sparse import coo_matrix
-from scipy.sparse.csgraph import connected_components
 
 # Faces of a positively oriented tet (a, b, c, d), det[b-a, c-a, d-a] > 0, seen from outside.
 TET_FACES = np.array([[1, 2, 3], [0, 3, 2], [0, 1, 3], [0, 2, 1]])
@@ -84,11 +82,19 @@ def nonmanifold_faces(tets: np.ndarray, count: int) -> np.ndarray:
     return faces[first[occurrences > 2]]
 
 
+def graph_components(rows: np.ndarray, columns: np.ndarray, size: int) -> np.ndarray:
+    """Label of the connected part of each of `size` vertices, given edges rows[i] - columns[i]."""
+    from scipy.sparse import coo_matrix  # imported on use: keeps `import pliant` fast
+    from scipy.sparse.csgraph import connected_components
+
+    graph = coo_matrix((np.ones(len(rows), dtype=np.int8), (rows, columns)), shape=(size, size))
+    return connected_components(graph, directed=False)[1].astype(np.int64)
+
+
 def node_components(tets: np.ndarray, hexes: np.ndarray, count: int) -> np.ndarray:
     """Label of the connected part of every node (n,), parts numbered by their lowest node."""
     edges = unique_edges(tets, hexes, count)
-    graph = coo_matrix((np.ones(len(edges), dtype=np.int8), (edges[:, 0], edges[:, 1])), shape=(count, count))
-    return connected_components(graph, directed=False)[1].astype(np.int64)
+    return graph_components(edges[:, 0], edges[:, 1], count)
 
 
 def triangle_components(triangles: np.ndarray) -> np.ndarray:
@@ -98,11 +104,7 @@ def triangle_components(triangles: np.ndarray) -> np.ndarray:
         return np.zeros(0, dtype=np.int64)
     edges = triangles[:, [[0, 1], [1, 2], [2, 0]]].reshape(-1, 2)
     keys = np.unique(edge_keys(edges, int(triangles.max()) + 1), return_inverse=True)[1].reshape(-1)
-    graph = coo_matrix(
-        (np.ones(len(keys), dtype=np.int8), (np.repeat(np.arange(k), 3), keys + k)),
-        shape=(k + len(keys), k + len(keys)),
-    )
-    labels = connected_components(graph, directed=False)[1][:k]
+    labels = graph_components(np.repeat(np.arange(k), 3), keys + k, k + len(keys))[:k]
     return np.unique(labels, return_inverse=True)[1].reshape(-1).astype(np.int64)
 
 
@@ -136,9 +138,7 @@ def pinched_nodes(triangles: np.ndarray) -> np.ndarray:
             keys.append(key * 2 + (triangles[:, end] > triangles[:, j if end == i else i]))
     row = np.concatenate(rows)
     key = np.unique(np.concatenate(keys), return_inverse=True)[1].reshape(-1)
-    size = 3 * k + int(key.max()) + 1
-    graph = coo_matrix((np.ones(len(row), dtype=np.int8), (row, key + 3 * k)), shape=(size, size))
-    label = connected_components(graph, directed=False)[1][: 3 * k]
+    label = graph_components(row, key + 3 * k, 3 * k + int(key.max()) + 1)[: 3 * k]
     fans = np.unique(np.stack([triangles.reshape(-1), label], axis=1), axis=0)
     nodes, occurrences = np.unique(fans[:, 0], return_counts=True)
     return nodes[occurrences > 1]
