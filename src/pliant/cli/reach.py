@@ -1,0 +1,86 @@
+"""Find the actuation that brings a point of a robot to a target.
+
+Points are x,y,z in m, or with a unit: 50,20,180mm. A path is a CSV file of such points, one per line.
+
+examples:
+  pliant reach trunk --target 0.05,0.02,0.18
+  pliant reach trunk --target 50,20,180mm --picture trunk.png
+  pliant reach trunk --path circle.csv --out run.npz --html run.html
+"""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+
+from pliant.cli.console import progress
+from pliant.cli.inputs import add_model, add_robot, build_model, load_robot, parse_point
+from pliant.cli.simulate import add_outputs, report
+from pliant.errors import ArgumentError, FileError
+
+
+def configure(parser: argparse.ArgumentParser) -> None:
+    """ROBOT, the target and what to write."""
+    add_robot(parser)
+    add_model(parser)
+    parser.add_argument("--target", metavar="X,Y,Z", help="where the point should be")
+    parser.add_argument("--path", metavar="FILE.csv", help="points to pass one after another")
+    parser.add_argument(
+        "--point", default="tip", metavar="NAME", help="which point of the robot (default: tip)"
+    )
+    add_outputs(parser)
+
+
+def run(args: argparse.Namespace) -> int:
+    """Invert and report."""
+    if bool(args.target) == bool(args.path):
+        raise ArgumentError("--target", "give a target or a path", "exactly one of --target and --path")
+    wanted = [parse_point("--target", args.target)] if args.target else read_path(Path(args.path))
+    robot = load_robot(args)
+    robot.point(args.point)
+    model = build_model(args, robot)
+    import numpy as np
+
+    from pliant.inverse.invert import invert
+    from pliant.inverse.targets import PointTarget
+    from pliant.trajectory import Trajectory
+
+    commands, state = [], None
+    with progress(args, robot.name) as tick:
+        for i, position in enumerate(wanted):
+            command = invert(model, state, [PointTarget(args.point, position)])
+            commands.append(command)
+            if command.ok:
+                state = command.state
+            tick((i + 1) / len(wanted))
+    states = [c.state.but(u=c.u, status=c.status, time=float(i), factor=None) for i, c in enumerate(commands)]
+    found = Trajectory.from_states(model, states, targets={args.point: np.array(wanted)})
+    errors = found.error(args.point)
+    extra = {"target": wanted, "error": errors, "notes": [list(c.notes) for c in commands]}
+    code = report(args, model, found, extra)
+    if not getattr(args, "json", False):
+        print(
+            f"{args.point}: {1e3 * errors.max():.4g} mm from the target"
+            + (" at worst" if len(errors) > 1 else "")
+        )
+    return code
+
+
+def read_path(path: Path) -> list[tuple[float, float, float]]:
+    """Points of a CSV file; a first line that is not numbers is taken as the heading."""
+    if not path.is_file():
+        raise FileError(path, "there is no such file")
+    points: list[tuple[float, float, float]] = []
+    problems: list[str] = []
+    for number, line in enumerate(path.read_text(encoding="utf-8", errors="replace").splitlines(), 1):
+        text = line.split("#")[0].strip().replace(";", ",").rstrip(",")
+        if not text:
+            continue
+        try:
+            points.append(parse_point("point", text if "," in text else ",".join(text.split())))
+        except ArgumentError:
+            if points or problems or number > 1:
+                problems.append(f"line {number}: {line.strip()[:40]!r} is not a point x,y,z")
+    if problems or not points:
+        raise FileError(path, problems or "it has no points")
+    return points

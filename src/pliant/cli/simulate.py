@@ -1,0 +1,153 @@
+"""Find the shape of a robot under given actuation (statics), or its motion (dynamics).
+
+Values are in the unit of each actuator's drive (m, m^3, Pa, N), or carry a unit: 18mm, 20kPa, 5ml.
+
+examples:
+  pliant simulate finger --set cable=18mm
+  pliant simulate finger --set cable=18mm --picture finger.png --html finger.html
+  pliant simulate accordion --sweep chamber=0:40kPa:20 --out run.npz --html run.html
+  pliant simulate trunk --set long1=20mm,long3=-20mm --element quadratic
+  pliant simulate beam --set top=5mm --duration 0.5 --dt 0.01 --html swing.html
+"""
+
+from __future__ import annotations
+
+import argparse
+from typing import Any
+
+from pliant.cli.console import emit, position, progress, quantity, table
+from pliant.cli.inputs import add_model, add_robot, build_model, load_robot, parse_commands, parse_sweep
+from pliant.errors import ArgumentError
+
+
+def configure(parser: argparse.ArgumentParser) -> None:
+    """ROBOT, the actuation and what to write."""
+    add_robot(parser)
+    add_model(parser)
+    parser.add_argument(
+        "--set",
+        dest="values",
+        action="append",
+        default=[],
+        metavar="NAME=VALUE",
+        help="command of an actuator (repeatable)",
+    )
+    parser.add_argument(
+        "--sweep",
+        action="append",
+        default=[],
+        metavar="NAME=FROM:TO:COUNT",
+        help="take an actuator through its range",
+    )
+    parser.add_argument(
+        "--steps", type=int, default=1, help="reach the command of --set in this many steps (default: 1)"
+    )
+    parser.add_argument(
+        "--duration",
+        type=float,
+        metavar="SECONDS",
+        help="simulate the motion for this long instead of the equilibrium",
+    )
+    parser.add_argument(
+        "--dt", type=float, default=0.01, metavar="SECONDS", help="time step of the motion (default: 0.01)"
+    )
+    add_outputs(parser)
+
+
+def add_outputs(parser: argparse.ArgumentParser) -> None:
+    """Options that write files."""
+    parser.add_argument(
+        "--out", metavar="FILE.npz", help="save all states (pliant.Trajectory.load reads them)"
+    )
+    parser.add_argument("--picture", metavar="FILE.png", help="save a picture of the last state")
+    parser.add_argument(
+        "--html", metavar="FILE.html", help="save a self-contained page that shows all states"
+    )
+
+
+def run(args: argparse.Namespace) -> int:
+    """Solve and report."""
+    if args.steps < 1:
+        raise ArgumentError("--steps", f"{args.steps}", "at least 1")
+    robot = load_robot(args)
+    values = parse_commands(robot, args.values)
+    commands = parse_sweep(robot, args.sweep)
+    model = build_model(args, robot)
+    from pliant.solve.simulate import simulate, sweep
+
+    with progress(args, robot.name) as tick:
+        if args.duration is not None:
+            if commands:
+                raise ArgumentError("--duration", "cannot stand together with --sweep", "one of them")
+            run_ = simulate(model, values, duration=args.duration, dt=args.dt, progress=tick)
+        elif commands:
+            run_ = sweep(model, [{**values, **c} for c in commands], progress=tick)
+        else:
+            ramp = [{k: v * (i + 1) / args.steps for k, v in values.items()} for i in range(args.steps)]
+            run_ = sweep(model, ramp, progress=tick)
+    return report(args, model, run_)
+
+
+def report(args: argparse.Namespace, model: Any, run_: Any, extra: dict[str, Any] | None = None) -> int:
+    """Write the files that were asked for, print the last state; 0 if every state was found."""
+    files = write_files(args, model, run_)
+    robot, last = model.robot, len(run_) - 1
+    failed = [i for i, s in enumerate(run_.status) if not s.ok]
+    data = {
+        "robot": robot.name,
+        "model": repr(model),
+        "ok": run_.ok,
+        "status": str(run_.status[last]),
+        "states": len(run_),
+        "failed": failed,
+        "residual": float(run_.residual[last]),
+        "iterations": int(run_.iterations.sum()),
+        "elapsed": float(run_.elapsed.sum()),
+        "time": run_.time,
+        "command": {n: run_.u[:, i] for i, n in enumerate(run_.actuators)},
+        "effort": {n: run_.effort[:, i] for i, n in enumerate(run_.actuators)},
+        "displacement": {n: run_.displacement[:, i] for i, n in enumerate(run_.actuators)},
+        "points": run_.points,
+        "readings": run_.readings,
+        "files": files,
+        **(extra or {}),
+    }
+    rows = [
+        (a.name, quantity(run_.u[last, i], a.unit), quantity(run_.effort[last, i], a.effort_unit),
+         quantity(run_.displacement[last, i], a.displacement_unit))
+        for i, a in enumerate(robot.actuators)
+    ]  # fmt: skip
+    lines = [f"{model!r}: {run_.status[last]}"]
+    if len(run_) > 1:
+        lines.append(f"{len(run_)} states, {len(failed)} of them not found; the last one:")
+    if rows:
+        lines += ["", *table(rows, head=("actuator", "command", "effort", "displacement"))]
+    lines += [
+        "",
+        *table([(n, position(p[last])) for n, p in run_.points.items()], head=("point", "position")),
+    ]
+    lines += [
+        "",
+        f"residual {data['residual']:.1e}, {data['iterations']} iterations, {data['elapsed']:.2f} s",
+    ]
+    lines += [f"wrote {f}" for f in files]
+    if failed and len(run_) == 1 and hasattr(args, "steps"):
+        lines.append("try more steps, e.g. --steps 12")
+    emit(args, data, lines)
+    return 0 if run_.ok else 1
+
+
+def write_files(args: argparse.Namespace, model: Any, run_: Any) -> list[str]:
+    """The files of --out, --picture and --html."""
+    files = []
+    if args.out:
+        files.append(str(run_.save(args.out)))
+    if args.picture:
+        from pliant.viewer.snapshot import snapshot
+
+        files.append(str(snapshot(model, run_[len(run_) - 1], args.picture)))
+    if args.html:
+        from pliant.viewer.html import export_html
+
+        files.append(str(export_html(model, run_ if len(run_) > 1 else run_[0], args.html)))
+    return files

@@ -1,0 +1,77 @@
+"""Show a robot in the browser: sliders for its actuators, a target to drag, replay of motions.
+
+examples:
+  pliant view finger
+  pliant view finger --set cable=18mm
+  pliant view accordion --sweep chamber=0:40kPa:20     play a motion
+  pliant view accordion --replay run.npz               play one that was saved
+"""
+
+from __future__ import annotations
+
+import argparse
+from typing import Any
+
+from pliant.cli.console import progress
+from pliant.cli.inputs import add_model, add_robot, build_model, load_robot, parse_commands, parse_sweep
+from pliant.errors import FileError
+
+
+def configure(parser: argparse.ArgumentParser) -> None:
+    """ROBOT, what to show first and where to serve."""
+    add_robot(parser)
+    add_model(parser)
+    parser.add_argument(
+        "--set",
+        dest="values",
+        action="append",
+        default=[],
+        metavar="NAME=VALUE",
+        help="command to start from (repeatable)",
+    )
+    parser.add_argument(
+        "--sweep",
+        action="append",
+        default=[],
+        metavar="NAME=FROM:TO:COUNT",
+        help="solve a sweep first, then play it",
+    )
+    parser.add_argument("--replay", metavar="FILE.npz", help="play a saved trajectory")
+    parser.add_argument(
+        "--port", type=int, default=8080, help="port of the page (default: 8080, or the next free one)"
+    )
+    parser.add_argument(
+        "--host", default="127.0.0.1", help="address to serve on; 0.0.0.0 lets other machines in"
+    )
+    parser.add_argument(
+        "--no-browser", action="store_true", help="do not open the page, only print its address"
+    )
+
+
+def run(args: argparse.Namespace) -> int:
+    """Serve until interrupted."""
+    robot = load_robot(args)
+    values, commands = parse_commands(robot, args.values), parse_sweep(robot, args.sweep)
+    model = build_model(args, robot)
+    shown: Any = None
+    if args.replay:
+        from pliant.trajectory import Trajectory
+
+        shown = Trajectory.load(args.replay)
+        if shown.q.shape[1:] != (model.nq,):
+            raise FileError(
+                args.replay, f"its states have {shown.q.shape[1]} coordinates, this model has {model.nq}"
+            )
+    elif commands:
+        from pliant.solve.simulate import sweep
+
+        with progress(args, robot.name) as tick:
+            shown = sweep(model, [{**values, **c} for c in commands], progress=tick)
+    elif values:
+        from pliant.solve.equilibrium import equilibrium
+
+        shown = equilibrium(model, values)
+    from pliant.viewer.browser import view
+
+    view(model, shown, host=args.host, port=args.port, open_browser=not args.no_browser)
+    return 0
