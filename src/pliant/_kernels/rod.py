@@ -119,7 +119,7 @@ def make_work(t: RodTables) -> RodWork:
     )
 
 
-@njit(cache=True, fastmath=FAST, error_model="numpy")
+@njit(cache=True, fastmath=FAST, error_model="numpy", forceinline=True)
 def combine(phi, m, q, dof0, nb, comp):
     """Phi q at a Gauss point of step m, as a 6-tuple; phi (nst, nbm, 6)."""
     x0 = x1 = x2 = x3 = x4 = x5 = 0.0
@@ -148,7 +148,7 @@ def combine(phi, m, q, dof0, nb, comp):
     return x0, x1, x2, x3, x4, x5
 
 
-@njit(cache=True, fastmath=FAST, error_model="numpy")
+@njit(cache=True, fastmath=FAST, error_model="numpy", forceinline=True)
 def strain(rest, phi, m, q, dof0, nb, comp):
     """rest + Phi q at a Gauss point of step m, as a 6-tuple."""
     x = combine(phi, m, q, dof0, nb, comp)
@@ -162,7 +162,7 @@ def strain(rest, phi, m, q, dof0, nb, comp):
     )
 
 
-@njit(cache=True, fastmath=FAST, error_model="numpy")
+@njit(cache=True, fastmath=FAST, error_model="numpy", forceinline=True)
 def magnus(h, x1, x2):
     """Omega of a step from the strains at its two Gauss points."""
     b = bracket(x1, x2)
@@ -178,13 +178,13 @@ def magnus(h, x1, x2):
     )
 
 
-@njit(cache=True, fastmath=FAST, error_model="numpy")
+@njit(cache=True, fastmath=FAST, error_model="numpy", forceinline=True)
 def row6(x, m, j):
     """x[m, j, :] as a 6-tuple."""
     return x[m, j, 0], x[m, j, 1], x[m, j, 2], x[m, j, 3], x[m, j, 4], x[m, j, 5]
 
 
-@njit(cache=True, fastmath=FAST, error_model="numpy")
+@njit(cache=True, fastmath=FAST, error_model="numpy", forceinline=True)
 def magnus_column(h, x1, x2, a, b):
     """d Omega along a coordinate with basis values a, b (6-tuples) at the Gauss points."""
     c = bracket(a, x2)
@@ -201,7 +201,7 @@ def magnus_column(h, x1, x2, a, b):
     )
 
 
-@njit(cache=True, fastmath=FAST, error_model="numpy")
+@njit(cache=True, fastmath=FAST, error_model="numpy", forceinline=True)
 def advance(om, c, R0, p0, i0, R, p, m):
     """(R, p)[m] <- (R0, p0)[i0] exp(om), with c = coefficients7 of om."""
     x, y, z, v0, v1, v2 = om
@@ -223,7 +223,7 @@ def advance(om, c, R0, p0, i0, R, p, m):
         R[m, i, 2] = r0 * e02 + r1 * e12 + r2 * e22
 
 
-@njit(cache=True, fastmath=FAST, error_model="numpy")
+@njit(cache=True, fastmath=FAST, error_model="numpy", forceinline=True)
 def spatial_tangent(om, k, R, p, m, X):
     """X (6, 6) <- columns of Ad_(R,p)[m] T(om): X[c] is the spatial twist of a unit change of om[c].
 
@@ -272,7 +272,7 @@ def spatial_tangent(om, k, R, p, m, X):
         X[c, 5] += p0 * w1 - p1 * w0
 
 
-@njit(cache=True, fastmath=FAST, error_model="numpy")
+@njit(cache=True, fastmath=FAST, error_model="numpy", forceinline=True)
 def columns(X, h, curved, x1, x2, f1, f2, m, nb, comp, dof0, S):
     """S[m] (nbm, 6) <- spatial columns of step m: X dOmega/dq."""
     for j in range(nb):
@@ -289,25 +289,25 @@ def columns(X, h, curved, x1, x2, f1, f2, m, nb, comp, dof0, S):
                 S[m, j, i] += b[3] * X[3, i] + b[4] * X[4, i] + b[5] * X[5, i]
 
 
-@njit(cache=True, fastmath=FAST, error_model="numpy")
-def start_segment(t, w, k):
+@njit(cache=True, fastmath=FAST, error_model="numpy", forceinline=True)
+def start_segment(parent, step0, attach_R, attach_p, start_R, start_p, R, p, k):
     """Pose of the first node of segment k from its parent's end."""
-    par = t.parent[k]
+    par = parent[k]
     if par < 0:
         for i in range(3):
-            w.start_p[k, i] = t.attach_p[k, i]
+            start_p[k, i] = attach_p[k, i]
             for j in range(3):
-                w.start_R[k, i, j] = t.attach_R[k, i, j]
+                start_R[k, i, j] = attach_R[k, i, j]
         return
-    last = t.step0[par + 1] - 1
+    m = step0[par + 1] - 1
     for i in range(3):
-        a, b, c = w.R[last, i, 0], w.R[last, i, 1], w.R[last, i, 2]
-        w.start_p[k, i] = w.p[last, i] + a * t.attach_p[k, 0] + b * t.attach_p[k, 1] + c * t.attach_p[k, 2]
+        a, b, c = R[m, i, 0], R[m, i, 1], R[m, i, 2]
+        start_p[k, i] = p[m, i] + a * attach_p[k, 0] + b * attach_p[k, 1] + c * attach_p[k, 2]
         for j in range(3):
-            w.start_R[k, i, j] = a * t.attach_R[k, 0, j] + b * t.attach_R[k, 1, j] + c * t.attach_R[k, 2, j]
+            start_R[k, i, j] = a * attach_R[k, 0, j] + b * attach_R[k, 1, j] + c * attach_R[k, 2, j]
 
 
-@njit(cache=True, fastmath=FAST, error_model="numpy")
+@njit(cache=True, fastmath=FAST, error_model="numpy", forceinline=True)
 def step_strains(steps, curved, rest1, rest2, phi1, phi2, comp, m, q, dof0, nb, x1):
     """Strains at the two Gauss points of step m and its increment Omega; x1: those of the step before."""
     h = steps[m]
@@ -320,7 +320,7 @@ def step_strains(steps, curved, rest1, rest2, phi1, phi2, comp, m, q, dof0, nb, 
     return x1, x2, magnus(h, x1, x2)
 
 
-@njit(cache=True, fastmath=FAST, error_model="numpy")
+@njit(cache=True, fastmath=FAST, error_model="numpy", forceinline=True)
 def advance_step(start_R, start_p, R, p, Om, k, m, first, om):
     """Pose of node m from the one before; returns coefficients7 of om."""
     for i in range(6):
@@ -333,7 +333,7 @@ def advance_step(start_R, start_p, R, p, Om, k, m, first, om):
     return c
 
 
-@njit(cache=True, fastmath=FAST, error_model="numpy")
+@njit(cache=True, fastmath=FAST, error_model="numpy", forceinline=True)
 def accumulate(J, S, m, first, nb):
     """J of node m from the columns S of its step."""
     if m == first:
@@ -352,9 +352,10 @@ def poses(t, w, q):
     comp, curved, steps, parent = t.comp, t.curved, t.h, t.parent
     phi1, phi2, rest1, rest2, step0, Om = t.phi1, t.phi2, t.rest1, t.rest2, t.step0, w.Om
     rotm, pos, start_R, start_p = w.R, w.p, w.start_R, w.start_p
+    attach_R, attach_p, dofs, nbs = t.attach_R, t.attach_p, t.dof0, t.nb
     for k in range(parent.shape[0]):
-        start_segment(t, w, k)
-        dof0, nb, first = t.dof0[k], t.nb[k], step0[k]
+        start_segment(parent, step0, attach_R, attach_p, start_R, start_p, rotm, pos, k)
+        dof0, nb, first = dofs[k], nbs[k], step0[k]
         x1 = (0.0, 0.0, 0.0, 0.0, 0.0, 0.0)
         for m in range(first, step0[k + 1]):
             x1, _, om = step_strains(steps, curved, rest1, rest2, phi1, phi2, comp, m, q, dof0, nb, x1)
@@ -368,9 +369,10 @@ def kinematics(t, w, q):
     phi1, phi2, rest1, rest2, step0, jac = t.phi1, t.phi2, t.rest1, t.rest2, t.step0, w.J
     Om, rotm, col, mat, pos, start_R = w.Om, w.R, w.S, w.X, w.p, w.start_R
     start_p = w.start_p
+    attach_R, attach_p, dofs, nbs = t.attach_R, t.attach_p, t.dof0, t.nb
     for k in range(parent.shape[0]):
-        start_segment(t, w, k)
-        dof0, nb, first = t.dof0[k], t.nb[k], step0[k]
+        start_segment(parent, step0, attach_R, attach_p, start_R, start_p, rotm, pos, k)
+        dof0, nb, first = dofs[k], nbs[k], step0[k]
         x1 = (0.0, 0.0, 0.0, 0.0, 0.0, 0.0)
         for m in range(first, step0[k + 1]):
             x1, x2, om = step_strains(steps, curved, rest1, rest2, phi1, phi2, comp, m, q, dof0, nb, x1)

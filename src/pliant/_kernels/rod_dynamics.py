@@ -28,13 +28,13 @@ from pliant._kernels.rod import (
 )
 
 
-@njit(cache=True, fastmath=FAST, error_model="numpy")
+@njit(cache=True, fastmath=FAST, error_model="numpy", forceinline=True)
 def vector6(x, m):
     """x[m, :] as a 6-tuple."""
     return x[m, 0], x[m, 1], x[m, 2], x[m, 3], x[m, 4], x[m, 5]
 
 
-@njit(cache=True, fastmath=FAST, error_model="numpy")
+@njit(cache=True, fastmath=FAST, error_model="numpy", forceinline=True)
 def world_inertia(R, p, mass, moment, rot, m, W):
     """W[m] (10,) <- mass, first moment (3), rotational inertia (xx yy zz xy xz yz) about the world origin."""
     a0, a1, a2 = R[m, 0, 0], R[m, 1, 0], R[m, 2, 0]
@@ -79,7 +79,7 @@ def world_inertia(R, p, mass, moment, rot, m, W):
     W[m, 9] = x1 * a2 + y1 * b2 + z1 * c2 - 0.5 * (p1 * e2 + p2 * e1)
 
 
-@njit(cache=True, fastmath=FAST, error_model="numpy")
+@njit(cache=True, fastmath=FAST, error_model="numpy", forceinline=True)
 def momentum(W, k, a):
     """I a as a 6-tuple: inertia W[k] (10,) applied to a twist (any indexable of 6)."""
     m, h0, h1, h2 = W[k, 0], W[k, 1], W[k, 2], W[k, 3]
@@ -94,7 +94,7 @@ def momentum(W, k, a):
     )
 
 
-@njit(cache=True, fastmath=FAST, error_model="numpy")
+@njit(cache=True, fastmath=FAST, error_model="numpy", forceinline=True)
 def cobracket(a, f):
     """a x* f = -ad_a^T f of a twist and a wrench (moment; force)."""
     return (
@@ -107,7 +107,7 @@ def cobracket(a, f):
     )
 
 
-@njit(cache=True, fastmath=FAST, error_model="numpy")
+@njit(cache=True, fastmath=FAST, error_model="numpy", forceinline=True)
 def to_world(R, p, m, a):
     """Ad_(R,p)[m] a as a 6-tuple."""
     w0 = R[m, 0, 0] * a[0] + R[m, 0, 1] * a[1] + R[m, 0, 2] * a[2]
@@ -123,7 +123,7 @@ def to_world(R, p, m, a):
     )
 
 
-@njit(cache=True, fastmath=FAST, error_model="numpy")
+@njit(cache=True, fastmath=FAST, error_model="numpy", forceinline=True)
 def increment_rates(steps, curved, phi1, phi2, comp, m, x1, x2, v, a, dof0, nb, d1, a1):
     """Strain rates d1, a1 at the first Gauss point and the two time derivatives of Omega on step m.
 
@@ -161,7 +161,7 @@ def increment_rates(steps, curved, phi1, phi2, comp, m, x1, x2, v, a, dof0, nb, 
     return d1, a1, y, z
 
 
-@njit(cache=True, fastmath=FAST, error_model="numpy")
+@njit(cache=True, fastmath=FAST, error_model="numpy", forceinline=True)
 def step_rates(om, c, y, z):
     """sigma = T(om) y and alpha = d sigma / dt for y = om', z = om'' (body axes of the step's end).
 
@@ -218,9 +218,10 @@ def sweep(t, w, q, v, a, V0, A0):
     rot, step0, acc, wrench, jac, Om = t.rot, t.step0, w.A, w.F, w.J, w.Om
     rotm, col, vel, inert, mat, pos = w.R, w.S, w.V, w.W, w.X, w.p
     start_R, start_p = w.start_R, w.start_p
+    attach_R, attach_p, dofs, nbs = t.attach_R, t.attach_p, t.dof0, t.nb
     for k in range(parent.shape[0]):
-        start_segment(t, w, k)
-        dof0, nb, first = t.dof0[k], t.nb[k], step0[k]
+        start_segment(parent, step0, attach_R, attach_p, start_R, start_p, rotm, pos, k)
+        dof0, nb, first = dofs[k], nbs[k], step0[k]
         par = parent[k]
         x1 = d1 = a1 = (0.0, 0.0, 0.0, 0.0, 0.0, 0.0)
         for m in range(first, step0[k + 1]):

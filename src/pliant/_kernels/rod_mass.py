@@ -11,7 +11,7 @@ from pliant._kernels.rod import kinematics, row6
 from pliant._kernels.rod_dynamics import add_elastic, momentum, node_inertias, project, sweep, vector6
 
 
-@njit(cache=True, fastmath=FAST, error_model="numpy")
+@njit(cache=True, fastmath=FAST, error_model="numpy", forceinline=True)
 def dot6(a, b):
     """a . b of two 6-vectors."""
     return a[0] * b[0] + a[1] * b[1] + a[2] * b[2] + a[3] * b[3] + a[4] * b[4] + a[5] * b[5]

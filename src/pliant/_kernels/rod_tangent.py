@@ -79,7 +79,7 @@ def make_tangent_work(t: RodTables) -> TangentWork:
     )
 
 
-@njit(cache=True, fastmath=FAST, error_model="numpy")
+@njit(cache=True, fastmath=FAST, error_model="numpy", forceinline=True)
 def gyroscopic(W, k, V, h, x):
     """N x = V x* I x - I (V x x) + x x* h, with h = I V."""
     a = cobracket(V, momentum(W, k, x))
@@ -95,7 +95,7 @@ def gyroscopic(W, k, V, h, x):
     )
 
 
-@njit(cache=True, fastmath=FAST, error_model="numpy")
+@njit(cache=True, fastmath=FAST, error_model="numpy", forceinline=True)
 def mixed_column(h, p1, p2, a, b):
     """MAGNUS h^2 ([p1, b] + [a, p2]): change of a rate of Omega along a coordinate."""
     c = bracket(p1, b)
@@ -111,7 +111,7 @@ def mixed_column(h, p1, p2, a, b):
     )
 
 
-@njit(cache=True, fastmath=FAST, error_model="numpy")
+@njit(cache=True, fastmath=FAST, error_model="numpy", forceinline=True)
 def _tuple6(x):
     return x[0], x[1], x[2], x[3], x[4], x[5]
 
@@ -192,7 +192,7 @@ def _forward(t, w, tw, q, v, a, V0, A0, moving):
                 av[d0 + j, i] = var_a[1, j, i] - y[i]
 
 
-@njit(cache=True, fastmath=FAST, error_model="numpy")
+@njit(cache=True, fastmath=FAST, error_model="numpy", forceinline=True)
 def gyroscopic_free(W, k, V, h, x):
     """x x* h + V x* I x: the part of N that multiplies dV when dA is carried separately."""
     a = cobracket(V, momentum(W, k, x))
@@ -253,7 +253,7 @@ def _rates(t, w, tw, q, v, a, m, k, Vp, Ap):
             var_a[1, j, i] += E[i] + e[i] + g[i]
 
 
-@njit(cache=True, fastmath=FAST, error_model="numpy")
+@njit(cache=True, fastmath=FAST, error_model="numpy", forceinline=True)
 def to_body(R, p, m, f):
     """World wrench f (moment; force) in the axes and about the origin of frame m."""
     p0, p1, p2 = p[m, 0], p[m, 1], p[m, 2]
@@ -293,7 +293,7 @@ def local_terms(R, p, Om, steps, curved, rest1, rest2, phi1, phi2, comp, m, q, d
                     H[d0 + j, d0 + i] += s
 
 
-@njit(cache=True, fastmath=FAST, error_model="numpy")
+@njit(cache=True, fastmath=FAST, error_model="numpy", forceinline=True)
 def _apply(N, k, x):
     return (
         dot6(row6(N, k, 0), x),

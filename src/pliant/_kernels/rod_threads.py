@@ -34,7 +34,7 @@ class ThreadTables(NamedTuple):
     b: np.ndarray
 
 
-@njit(cache=True, fastmath=FAST, error_model="numpy")
+@njit(cache=True, fastmath=FAST, error_model="numpy", forceinline=True)
 def path_slope(rest, r, dr, i, x):
     """Tangent of the path in the section's axes, for the strain change x (6-tuple)."""
     w0, w1, w2 = rest[i, 0] + x[0], rest[i, 1] + x[1], rest[i, 2] + x[2]

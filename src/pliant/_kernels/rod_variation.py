@@ -12,7 +12,7 @@ from numba import njit
 from pliant._kernels.lie import FAST, bracket, top_pair
 
 
-@njit(cache=True, fastmath=FAST, error_model="numpy")
+@njit(cache=True, fastmath=FAST, error_model="numpy", forceinline=True)
 def dual_dot(a, b):
     """Twice the dual dot product, as (real, dual)."""
     return (
@@ -21,7 +21,7 @@ def dual_dot(a, b):
     )
 
 
-@njit(cache=True, fastmath=FAST, error_model="numpy")
+@njit(cache=True, fastmath=FAST, error_model="numpy", forceinline=True)
 def scale_add(acc, r, e, x):
     """acc + (r + eps e) x."""
     return (
@@ -34,7 +34,7 @@ def scale_add(acc, r, e, x):
     )
 
 
-@njit(cache=True, fastmath=FAST, error_model="numpy")
+@njit(cache=True, fastmath=FAST, error_model="numpy", forceinline=True)
 def add6(a, b):
     """a + b."""
     return a[0] + b[0], a[1] + b[1], a[2] + b[2], a[3] + b[3], a[4] + b[4], a[5] + b[5]
@@ -67,7 +67,7 @@ def step_coefficients(om):
     )
 
 
-@njit(cache=True, fastmath=FAST, error_model="numpy")
+@njit(cache=True, fastmath=FAST, error_model="numpy", forceinline=True)
 def vary_tangent(k, om, y, d, dy):
     """Change of T(om) y when om changes by d and y by dy."""
     b1, b2, b1d, b2d, b1dd, b2dd, _, _, ue = k
@@ -82,7 +82,7 @@ def vary_tangent(k, om, y, d, dy):
     return scale_add(out, b2d * du, b2d * due + b2dd * ue * du, Q)
 
 
-@njit(cache=True, fastmath=FAST, error_model="numpy")
+@njit(cache=True, fastmath=FAST, error_model="numpy", forceinline=True)
 def apply_transpose(k, om, f):
     """T(om)^T of a wrench f = (moment; force)."""
     b1, b2, b1d, b2d, _, _, _, _, ue = k

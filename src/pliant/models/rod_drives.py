@@ -55,12 +55,12 @@ class RodDrives:
         stations: list[Station] = []
         self._links: list[tuple[int, int, Array]] = []  # actuator, point, anchor in the world
         self._pushes: list[tuple[int, int, Array]] = []  # actuator, point, direction
-        self._thread_of: list[int] = []
+        self.thread_of: list[int] = []  # actuator of each thread
         for a, actuator in enumerate(actuators):
             if isinstance(actuator, Cable):
                 for run in self._cable(actuator, a, stations):
                     paths.append((run, -1.0))
-                    self._thread_of.append(a)
+                    self.thread_of.append(a)
             elif isinstance(actuator, Chamber):
                 if actuator.name not in chambers:
                     raise ArgumentError(
@@ -71,7 +71,7 @@ class RodDrives:
                 path = chambers[actuator.name]
                 run = [layout.nearest(x, actuator.body) for x in path.points]
                 paths.append((run, path.area))
-                self._thread_of.append(a)
+                self.thread_of.append(a)
             elif isinstance(actuator, PointForce):
                 self._pushes.append((a, len(stations), np.array(actuator.direction)))
                 stations.append(layout.nearest(actuator.point, actuator.body))
@@ -133,7 +133,7 @@ class RodDrives:
         value, rows = -self.zero, np.zeros((self.n, len(t.comp)))
         if len(self._value):
             thread_values(t, self.threads, q, self._value, self._grad)
-            for i, a in enumerate(self._thread_of):
+            for i, a in enumerate(self.thread_of):
                 value[a] += self._value[i]
                 rows[a] += self._grad[i]
         if self.pointed:
@@ -154,7 +154,7 @@ class RodDrives:
         """Adds sum effort d^2 displacement / dq^2 to H (n, n); call `evaluate` first."""
         t = self.layout.tables
         if len(self._value):
-            thread_hessian(t, self.threads, q, np.ascontiguousarray(effort[self._thread_of]), H)
+            thread_hessian(t, self.threads, q, np.ascontiguousarray(effort[self.thread_of]), H)
         for a, i, anchor in self._links:
             if effort[a] == 0.0:
                 continue
