@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from pliant.contact.contacts import Contacts, ContactState
+from pliant.errors import ArgumentError
 from pliant.solve.commands import driven_by_displacement, length_scale, slackable
 from pliant.solve.newton import Rows, dense_rows
 
@@ -46,6 +47,13 @@ class Problem:
             from pliant.contact.detection import Detector
 
             self.detector = Detector(model, self.obstacles, alarm=self.alarm, contact_distance=contact_distance)
+            self._held = _held_vertices(model)
+
+    def place(self, obstacles: Sequence[Any]) -> None:
+        """Move the obstacles: the same ones in the same order, at other poses."""
+        if self.detector is None or len(obstacles) != len(self.obstacles):
+            raise ArgumentError("obstacles", f"{len(obstacles)}", f"the same {len(self.obstacles)}, moved")
+        self.obstacles = tuple(obstacles)
 
     def effort_driven(self) -> Problem:
         """The same problem with every actuator driven by its effort."""
@@ -70,7 +78,12 @@ class Problem:
         """Contacts at a configuration, with the forces of the previous ones where they persist."""
         if self.detector is None:
             return None
-        found = self.detector.detect(q, previous)
+        found = self.detector.detect(q, previous, obstacles=self.obstacles)
+        if self._held.any() and len(found):
+            # Nothing moves where the robot is held: such a pair has no compliance and cannot be pushed apart.
+            fixed = (self._held[found.vertices] | (found.weights == 0.0)).all(axis=1)
+            if fixed.any():
+                found = found.selected(~fixed)
         if self._origin is None or not len(found):
             return found
         anchored = found.reanchored(self._origin).matched(self._sticking)
@@ -133,3 +146,14 @@ class Problem:
             triple = rest.reshape(-1, 3)
             return effort, contacts.with_forces(triple[:, 0], triple[:, 1:], np.array([int(s) for s in states]))
         return effort, contacts.with_forces(rest)
+
+
+def _held_vertices(model: Any) -> Array:
+    """Which vertices of the skin cannot move at all (n,) bool."""
+    n = model.skin.size
+    rows = model.skin_rows(
+        model.rest, np.repeat(np.arange(n), 3)[:, None], np.ones((3 * n, 1)), np.tile(np.eye(3), (n, 1))
+    )
+    size = abs(rows).max(axis=1)
+    size = size.toarray() if hasattr(size, "toarray") else np.asarray(size)
+    return size.reshape(n, 3).max(axis=1) == 0.0
