@@ -24,10 +24,10 @@ import numpy as np
 import scipy.sparse as sp
 from scipy.sparse.linalg import splu
 
+from pliant.algebra.factorisation import factorise
+from pliant.algebra.symmetric import SymmetricMatrix, SymmetricPattern
+from pliant.algebra.threads import one_blas_thread
 from pliant.errors import MissingExtraError
-from pliant.solve.factorisation import factorise
-from pliant.solve.symmetric import SymmetricMatrix, SymmetricPattern
-from pliant.solve.threads import one_blas_thread
 
 BODIES = {  # nodes along x, y, z; those at x = 0 are held
     "cube 1k": (11, 10, 10),

@@ -1,6 +1,6 @@
 """Multifrontal supernodal Cholesky factorisation and its triangular solves, over BLAS and LAPACK.
 
-The arguments that describe the factor are the arrays of `pliant.solve.symbolic.Symbolic`, under the same
+The arguments that describe the factor are the arrays of `pliant.algebra.symbolic.Symbolic`, under the same
 names. A panel is column-major, (w + r) x w: w pivots, then the r rows below them. Right-hand sides are
 C-ordered (n, k) in eliminated order, which a column-major routine sees as (k, n): the values of one
 unknown are contiguous, so gathering and scattering rows is copying.

@@ -17,11 +17,11 @@ from typing import Any
 
 import numpy as np
 
+from pliant.algebra.factorisation import NotPositiveDefinite, factorise
 from pliant.inverse.limits import Limit
 from pliant.inverse.targets import Target, TargetRows
-from pliant.solve.factorisation import NotPositiveDefinite, factorise
-from pliant.solve.newton import dense_rows, regularised
 from pliant.solve.newton import Rows as _Rows
+from pliant.solve.newton import dense_rows, regularised
 
 Array = np.ndarray
 

@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
 
 import numpy as np
 
-from pliant.solve.symmetric import SymmetricMatrix
+from pliant.algebra.symmetric import SymmetricMatrix
 from pliant.state import Placement, Skin
 
 if TYPE_CHECKING:

@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import scipy.sparse as sp
 
+from pliant.algebra.factorisation import factorise
+from pliant.algebra.symmetric import SymmetricMatrix
 from pliant.models.couplings import Tube
-from pliant.solve.factorisation import factorise
-from pliant.solve.symmetric import SymmetricMatrix
 
 if TYPE_CHECKING:
     from pliant.models.geometric import GeometricModel

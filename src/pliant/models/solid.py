@@ -15,6 +15,7 @@ import scipy.sparse as sp
 
 from pliant._kernels.viscous import rotated_stiffness
 from pliant.actuators import Cable, Chamber, PatchForce, PointForce, Slide, Stiffness
+from pliant.algebra.symmetric import SymmetricMatrix
 from pliant.errors import ArgumentError, UnknownNameError
 from pliant.lie import matrix_from_quaternion
 from pliant.models.couplings import (
@@ -29,7 +30,6 @@ from pliant.models.couplings import (
 from pliant.models.layout import Layout, Part
 from pliant.models.sparsity import Sparsity
 from pliant.robot import Robot
-from pliant.solve.symmetric import SymmetricMatrix
 from pliant.state import Placement, Skin
 
 Array = np.ndarray

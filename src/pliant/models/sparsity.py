@@ -11,9 +11,9 @@ from dataclasses import dataclass
 import numpy as np
 import scipy.sparse as sp
 
+from pliant.algebra.symmetric import SymmetricMatrix, SymmetricPattern
 from pliant.models.couplings import Coupling
 from pliant.models.layout import Layout
-from pliant.solve.symmetric import SymmetricMatrix, SymmetricPattern
 
 Array = np.ndarray
 

@@ -19,10 +19,10 @@ from typing import Any
 
 import numpy as np
 
+from pliant.algebra.factorisation import NotPositiveDefinite, factorise
 from pliant.errors import ArgumentError
 from pliant.solve.commands import CommandLike, command_vector, linearise
 from pliant.solve.newton import LinearSystem, regularised
-from pliant.solve.factorisation import NotPositiveDefinite, factorise
 from pliant.solve.problem import Problem
 from pliant.state import State, Status
 

@@ -18,10 +18,10 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
+from pliant.algebra.factorisation import NotPositiveDefinite, factorise, factorise_general
+from pliant.algebra.symmetric import SymmetricMatrix
 from pliant.errors import PliantError
 from pliant.solve.complementarity import solve_contact
-from pliant.solve.factorisation import NotPositiveDefinite, factorise, factorise_general
-from pliant.solve.symmetric import SymmetricMatrix
 
 Array = np.ndarray
 

@@ -12,9 +12,9 @@ from typing import Any
 
 import numpy as np
 
+from pliant.algebra.factorisation import NotPositiveDefinite, factorise, factorise_general
 from pliant.errors import ArgumentError
 from pliant.solve.commands import driven_by_displacement, linearise, slackable
-from pliant.solve.factorisation import NotPositiveDefinite, factorise, factorise_general
 from pliant.solve.newton import dense_rows
 from pliant.state import State
 

@@ -6,9 +6,9 @@ from typing import Any
 
 import numpy as np
 
+from pliant.algebra.factor import Array, Factor, NotPositiveDefinite
+from pliant.algebra.symmetric import SymmetricMatrix
 from pliant.errors import MissingExtraError, SolveError
-from pliant.solve.factor import Array, Factor, NotPositiveDefinite
-from pliant.solve.symmetric import SymmetricMatrix
 
 # phases and matrix type of the Pardiso interface
 _ANALYSE, _NUMERIC, _SOLVE, _FORWARD, _FREE = 11, 22, 33, 331, -1

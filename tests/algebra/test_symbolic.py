@@ -9,9 +9,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from pliant._kernels import symbolic as kernels
-from pliant.solve.factorisation import factorise
-from pliant.solve.symbolic import Symbolic, analyse, bandwidth_order, dissect
-from pliant.solve.symmetric import SymmetricMatrix, SymmetricPattern
+from pliant.algebra.factorisation import factorise
+from pliant.algebra.symbolic import Symbolic, analyse, bandwidth_order, dissect
+from pliant.algebra.symmetric import SymmetricMatrix, SymmetricPattern
 
 
 def random_pattern(n: int, density: float, block: int, seed: int) -> SymmetricPattern:

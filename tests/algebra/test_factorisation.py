@@ -8,9 +8,9 @@ import scipy.sparse as sp
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from pliant.algebra.factorisation import NotPositiveDefinite, factorise, factorise_general
+from pliant.algebra.symmetric import SymmetricMatrix, SymmetricPattern
 from pliant.errors import ArgumentError, PliantError, SolveError
-from pliant.solve.factorisation import NotPositiveDefinite, factorise, factorise_general
-from pliant.solve.symmetric import SymmetricMatrix, SymmetricPattern
 
 METHODS = ("auto", "supernodal", "banded", "dense")
 

@@ -6,8 +6,8 @@ import scipy.sparse as sp
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from pliant.algebra.symmetric import SymmetricMatrix, SymmetricPattern
 from pliant.errors import ArgumentError
-from pliant.solve.symmetric import SymmetricMatrix, SymmetricPattern
 
 
 def random_matrix(n: int, density: float, seed: int) -> SymmetricMatrix:

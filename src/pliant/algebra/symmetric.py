@@ -20,8 +20,8 @@ from pliant.errors import ArgumentError
 if TYPE_CHECKING:
     import scipy.sparse
 
-    from pliant.solve.banded import Band
-    from pliant.solve.symbolic import Symbolic
+    from pliant.algebra.banded import Band
+    from pliant.algebra.symbolic import Symbolic
 
 Array = NDArray[np.float64]
 
@@ -123,14 +123,14 @@ class SymmetricPattern:
     @cached_property
     def symbolic(self) -> Symbolic:
         """Ordering, elimination tree and supernodes of the Cholesky factor; computed at first use."""
-        from pliant.solve.symbolic import analyse
+        from pliant.algebra.symbolic import analyse
 
         return analyse(self)
 
     @cached_property
     def band(self) -> Band:
         """Layout as a band after reverse Cuthill-McKee; computed at first use."""
-        from pliant.solve.banded import lay_out
+        from pliant.algebra.banded import lay_out
 
         return lay_out(self)
 

@@ -8,10 +8,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from pliant.algebra.factor import Array, Factor, NotPositiveDefinite, first_bad_pivot
+from pliant.algebra.symbolic import bandwidth_order
+from pliant.algebra.symmetric import SymmetricMatrix, SymmetricPattern
 from pliant.errors import SolveError
-from pliant.solve.factor import Array, Factor, NotPositiveDefinite, first_bad_pivot
-from pliant.solve.symbolic import bandwidth_order
-from pliant.solve.symmetric import SymmetricMatrix, SymmetricPattern
 
 
 @dataclass(frozen=True, eq=False)

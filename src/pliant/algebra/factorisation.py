@@ -27,10 +27,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from pliant.algebra.factor import DenseFactor, Factor, GeneralFactor, NotPositiveDefinite
+from pliant.algebra.supernodal import SupernodalFactor
+from pliant.algebra.symmetric import SymmetricMatrix
 from pliant.errors import ArgumentError
-from pliant.solve.factor import DenseFactor, Factor, GeneralFactor, NotPositiveDefinite
-from pliant.solve.supernodal import SupernodalFactor
-from pliant.solve.symmetric import SymmetricMatrix
 
 __all__ = ["METHODS", "Factor", "NotPositiveDefinite", "factorise", "factorise_general"]
 
@@ -70,11 +70,11 @@ def factorise(
     if method == "dense":
         return DenseFactor(matrix.toarray(), shift)
     if method == "banded":
-        from pliant.solve.banded import BandedFactor
+        from pliant.algebra.banded import BandedFactor
 
         return BandedFactor(matrix, shift)
     if method == "pardiso":
-        from pliant.solve.pardiso import PardisoFactor
+        from pliant.algebra.pardiso import PardisoFactor
 
         return PardisoFactor(matrix, shift, reuse if isinstance(reuse, PardisoFactor) else None)
     return SupernodalFactor(matrix, shift, reuse if isinstance(reuse, SupernodalFactor) else None)

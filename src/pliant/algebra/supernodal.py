@@ -8,10 +8,10 @@ from typing import Any
 import numpy as np
 
 from pliant._kernels import cholesky as kernels
+from pliant.algebra.factor import Array, Factor, NotPositiveDefinite
+from pliant.algebra.symmetric import SymmetricMatrix
+from pliant.algebra.threads import one_blas_thread
 from pliant.errors import SolveError
-from pliant.solve.factor import Array, Factor, NotPositiveDefinite
-from pliant.solve.symmetric import SymmetricMatrix
-from pliant.solve.threads import one_blas_thread
 
 # multiply-adds from which on a threaded BLAS helps rather than hurts (measured on two cores)
 _THREADS_FROM = 5e8

@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 
+from pliant.algebra.factorisation import NotPositiveDefinite, factorise
+from pliant.algebra.symmetric import SymmetricMatrix
 from pliant.errors import MissingExtraError, SolveError
-from pliant.solve.factorisation import NotPositiveDefinite, factorise
-from pliant.solve.symmetric import SymmetricMatrix
 
 installed = importlib.util.find_spec("pypardiso") is not None
 

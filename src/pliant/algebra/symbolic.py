@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from pliant._kernels import symbolic as kernels
 
 if TYPE_CHECKING:
-    from pliant.solve.symmetric import SymmetricPattern
+    from pliant.algebra.symmetric import SymmetricPattern
 
 Ints = NDArray[Any]
 

@@ -4,7 +4,7 @@ import threading
 
 import pytest
 
-from pliant.solve.threads import blas_libraries, one_blas_thread
+from pliant.algebra.threads import blas_libraries, one_blas_thread
 
 
 def counts() -> list[int]:
