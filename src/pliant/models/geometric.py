@@ -198,6 +198,11 @@ class GeometricModel(SolidModel):
                 out[a.name] = float(np.sqrt(1.0 + d / measure))
         return out
 
+    @property
+    def rubber(self) -> bool:
+        """Whether some material's stiffness depends on its strain."""
+        return bool((self._width > 0.0).any())
+
     @cached_property
     def proxy(self) -> Proxy:
         """The constant matrix of the local/global iteration, factorised at first use and never again."""

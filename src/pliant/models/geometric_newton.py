@@ -1,4 +1,4 @@
-"""settle: the equilibrium of a geometric model by Newton's method with turning steps.
+"""flex: the equilibrium of a geometric model by Newton's method with turning steps.
 
 Three things make it take few steps through large rotations:
 
@@ -34,14 +34,14 @@ Array = np.ndarray
 _LADDER = (("exact", 1.0), ("exact", 0.8), ("projected", 0.8), ("projected", 0.0))
 
 
-def settle(
+def flex(
     model: GeometricModel,
     u: CommandLike = None,
     *,
     start: State | None = None,
     obstacles: Sequence[Any] = (),
-    iterations: int = 80,
-    stride: float = 0.6,
+    iterations: int = 40,
+    stride: float | None = None,
     tolerance: float = 1e-8,
     alarm: float | None = None,
     contact_distance: float = 0.0,
@@ -54,20 +54,31 @@ def settle(
         u: command per actuator, as for `equilibrium`.
         start: a state to start from; the rest pose if None.
         obstacles: what is in the way.
-        iterations: most Newton iterations; where they do not suffice, `equilibrium` takes over.
-        stride: largest change of an element's stretch in one step [-].
+        iterations: most Newton iterations per attempt. Where they do not suffice the stride is halved, twice; then
+            `equilibrium` takes over.
+        stride: largest change of an element's stretch in one step [-]; default 0.6 for linear bodies, 0.3 for rubber.
         tolerance: last step relative to the robot's size [-]; the convergence is quadratic.
         alarm: distance below which a pair is treated as a possible contact [m]; default 5 % of the robot's size.
         contact_distance: gap at which contact begins [m].
         strict: raise `SolveError` with the state attached if the solve does not succeed.
     """
+    if stride is None:
+        stride = 0.3 if model.rubber else 0.6
     if not stride > 0.0:
         raise ArgumentError("stride", f"{stride}", "a positive number")
-    solver = Settling(model, obstacles, alarm=alarm, contact_distance=contact_distance)
-    return solver.solve(u, start=start, iterations=iterations, stride=stride, tolerance=tolerance, strict=strict)
+    solver = Flexing(model, obstacles, alarm=alarm, contact_distance=contact_distance)
+    begin = time.perf_counter()
+    for attempt in range(3):
+        state = solver.solve(u, start=start, iterations=iterations, stride=stride * 0.5**attempt, tolerance=tolerance)
+        if state is not None:
+            break
+    else:
+        state = solver.rescue(u, start)
+    state = state.but(elapsed=time.perf_counter() - begin)
+    return state.require() if strict else state
 
 
-class Settling:
+class Flexing:
     """Newton's method with turning steps for one model and its surroundings."""
 
     def __init__(
@@ -80,6 +91,7 @@ class Settling:
     ) -> None:
         self.model = model
         self.problem = Problem(model, obstacles, alarm=alarm, contact_distance=contact_distance)
+        self.contact_distance = contact_distance
         self.turner: Turner = model.turner
         self.driven = self.problem.driven
         self.factorisations = 0
@@ -89,12 +101,11 @@ class Settling:
         u: CommandLike,
         *,
         start: State | None = None,
-        iterations: int = 80,
-        stride: float = 0.6,
+        iterations: int = 40,
+        stride: float = 0.3,
         tolerance: float = 1e-8,
-        strict: bool = False,
-    ) -> State:
-        """See `settle`."""
+    ) -> State | None:
+        """One attempt; None if it did not converge."""
         begin = time.perf_counter()
         model, problem, driven = self.model, self.problem, self.driven
         self.factorisations = 0
@@ -102,6 +113,7 @@ class Settling:
         q = np.array(model.rest if start is None else start.q, dtype=float)
         effort = np.zeros(model.nu) if start is None else np.array(start.effort, dtype=float)
         contacts: Contacts | None = None if start is None else start.contacts
+        problem.begin(q, contacts)
         last, hold, status = np.inf, False, Status.MAX_ITERATIONS
         system: LinearSystem | None = None
         exact, used = True, 0
@@ -149,10 +161,11 @@ class Settling:
                 q, effort, done, extra = self._polish(system, q, effort, target, size, tolerance)
                 used += extra
                 if done:
-                    status = Status.CONVERGED
+                    # the factor belongs to a pose before; sensitivities would not be exact with it
+                    status, system = Status.CONVERGED, None
                     break
         if status is not Status.CONVERGED:
-            return self._rescue(target, start, strict, begin)
+            return None
         from pliant.solve.equilibrium import _finish, _Iterate
 
         found = _Iterate(q, effort, contacts, used, system.factor if system else None, exact)
@@ -160,7 +173,7 @@ class Settling:
         state = _finish(problem, found, status, target, 1e-6, notes, time.perf_counter() - begin)
         if start is not None:
             state = state.but(time=start.time)
-        return state.require() if strict else state
+        return state
 
     def _system(
         self, q: Array, effort: Array, rows: Rows, last: float
@@ -228,14 +241,13 @@ class Settling:
                 return q, effort, True, extra
         return q, effort, False, extra
 
-    def _rescue(self, target: Array, start: State | None, strict: bool, begin: float) -> State:
+    def rescue(self, u: CommandLike, start: State | None) -> State:
+        """The answer of `equilibrium`, where turning steps did not converge."""
         from pliant.solve.equilibrium import equilibrium
 
-        detector = self.problem.detector
+        problem = self.problem
         state = equilibrium(
-            self.model, target, start=start, obstacles=self.problem.obstacles, alarm=self.problem.alarm,
-            contact_distance=0.0 if detector is None else getattr(detector, "contact_distance", 0.0),
+            self.model, u, start=start, obstacles=problem.obstacles, alarm=problem.alarm,
+            contact_distance=self.contact_distance,
         )  # fmt: skip
-        notes = (*state.notes, "turning steps did not converge; equilibrium took over")
-        state = state.but(notes=notes, elapsed=time.perf_counter() - begin)
-        return state.require() if strict else state
+        return state.but(notes=(*state.notes, "turning steps did not converge; equilibrium took over"))
