@@ -26,7 +26,9 @@ def check_quaternion(argument: str, value: Any) -> Quaternion:
     """A unit quaternion (wxyz), normalised, or an ArgumentError."""
     array = np.asarray(value, dtype=float)
     if array.shape != (4,) or not np.isfinite(array).all() or np.linalg.norm(array) < 1e-9:
-        raise ArgumentError(argument, f"{value!r} is not a quaternion", "four numbers (w, x, y, z), not all zero")
+        raise ArgumentError(
+            argument, f"{value!r} is not a quaternion", "four numbers (w, x, y, z), not all zero"
+        )
     w, x, y, z = array / np.linalg.norm(array)
     return (float(w), float(x), float(y), float(z))
 
@@ -92,7 +94,10 @@ class RodBody:
             if not math.isfinite(value) or value < 0 or (f == "length" and value == 0):
                 raise ArgumentError(f"{self.name}.{f}", f"{value}", "a finite positive number")
             object.__setattr__(self, f, value)
-        outer, inner = np.atleast_1d(np.asarray(self.radius, float)), np.atleast_1d(np.asarray(self.inner_radius, float))
+        outer, inner = (
+            np.atleast_1d(np.asarray(self.radius, float)),
+            np.atleast_1d(np.asarray(self.inner_radius, float)),
+        )
         if not (np.isfinite(outer).all() and (outer > 0).all()):
             raise ArgumentError(f"{self.name}.radius", f"{self.radius}", "positive numbers [m]")
         if not (np.isfinite(inner).all() and (inner >= 0).all() and inner.max() < outer.min()):
@@ -101,7 +106,9 @@ class RodBody:
             plain = float(values[0]) if len(values) == 1 else tuple(float(v) for v in values)
             object.__setattr__(self, f, plain)
         object.__setattr__(self, "position", check_vector(f"{self.name}.position", self.position))
-        object.__setattr__(self, "rest_curvature", check_vector(f"{self.name}.rest_curvature", self.rest_curvature))
+        object.__setattr__(
+            self, "rest_curvature", check_vector(f"{self.name}.rest_curvature", self.rest_curvature)
+        )
         object.__setattr__(self, "rotation", check_quaternion(f"{self.name}.rotation", self.rotation))
 
     def radii(self, s: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -141,8 +148,15 @@ class RigidBody:
         check_name("name", self.name)
         vertices = np.asarray(check_points(f"{self.name}.vertices", self.vertices))
         triangles = np.asarray(self.triangles, dtype=np.int64)
-        if triangles.ndim != 2 or triangles.shape[1] != 3 or triangles.min() < 0 or triangles.max() >= len(vertices):
-            raise ArgumentError(f"{self.name}.triangles", "wrong shape or index", "(k, 3) indices of vertices")
+        if (
+            triangles.ndim != 2
+            or triangles.shape[1] != 3
+            or triangles.min() < 0
+            or triangles.max() >= len(vertices)
+        ):
+            raise ArgumentError(
+                f"{self.name}.triangles", "wrong shape or index", "(k, 3) indices of vertices"
+            )
         if not (0 <= float(self.mass) < math.inf):
             raise ArgumentError(f"{self.name}.mass", f"{self.mass}", "a finite number >= 0 [kg]")
         vertices.setflags(write=False)

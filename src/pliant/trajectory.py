@@ -83,12 +83,16 @@ class Trajectory:
     def speed(self) -> float:
         """Simulated time over wall-clock time [-]."""
         spent = float(self.elapsed.sum())
-        return float(self.time[-1] - self.time[0]) / spent if spent > 0 and len(self.time) > 1 else float("nan")
+        return (
+            float(self.time[-1] - self.time[0]) / spent if spent > 0 and len(self.time) > 1 else float("nan")
+        )
 
     def error(self, point: str) -> Array:
         """Distance of a point to its target over time [m] (n,)."""
         if point not in self.targets:
-            raise ArgumentError("point", f"{point!r} has no recorded target", ", ".join(self.targets) or "none")
+            raise ArgumentError(
+                "point", f"{point!r} has no recorded target", ", ".join(self.targets) or "none"
+            )
         return np.linalg.norm(self.points[point] - self.targets[point], axis=1)
 
     @classmethod
@@ -133,7 +137,18 @@ class Trajectory:
         path = Path(path).with_suffix(".npz")
         arrays: dict[str, Array] = {
             k: getattr(self, k)
-            for k in ("time", "q", "v", "u", "effort", "displacement", "residual", "iterations", "elapsed", "contact_force")
+            for k in (
+                "time",
+                "q",
+                "v",
+                "u",
+                "effort",
+                "displacement",
+                "residual",
+                "iterations",
+                "elapsed",
+                "contact_force",
+            )
         }
         for group in ("points", "readings", "targets"):
             for name, values in getattr(self, group).items():

@@ -14,20 +14,12 @@ import numpy as np
 import scipy.sparse as sp
 
 from pliant._kernels.viscous import rotated_stiffness
-from pliant.actuators import Cable, Chamber, PatchForce, PointForce, Slide, Stiffness
+from pliant.actuators import Cable, Chamber
 from pliant.algebra.symmetric import SymmetricMatrix
 from pliant.errors import ArgumentError, UnknownNameError
 from pliant.lie import matrix_from_quaternion
-from pliant.models.couplings import (
-    Anchor,
-    CablePath,
-    Coupling,
-    DirectedMotion,
-    EnclosedVolume,
-    FluidWeight,
-    Tube,
-)
-from pliant.models.layout import Layout, Part
+from pliant.models.binding import bind, elements_of
+from pliant.models.layout import Layout
 from pliant.models.sparsity import Sparsity
 from pliant.robot import Robot
 from pliant.state import Placement, Skin
@@ -68,7 +60,9 @@ class SolidModel:
         """out -= d energy / d x; returns the energy."""
         raise NotImplementedError
 
-    def _elastic_tangent(self, x: Array, scale: list[Array], slots: list[Array], data: Array, out: Array) -> float:
+    def _elastic_tangent(
+        self, x: Array, scale: list[Array], slots: list[Array], data: Array, out: Array
+    ) -> float:
         """Tangent into data at the slots of each group, and the force as above."""
         raise NotImplementedError
 
@@ -81,72 +75,19 @@ class SolidModel:
 
     # ---- binding -------------------------------------------------------------------------------------
     def _bind(self) -> None:
-        layout, X = self.layout, self.layout.rest_nodes
-        self._bound: list[tuple[str, Any]] = []  # ("node", coupling) | ("part", ...) | ("stiffness", ...)
-        self._springs: list[Coupling] = []
-        for a in self.robot.actuators:
-            if isinstance(a, Cable):
-                anchors = [Anchor(np.zeros(0, int), np.zeros(0), np.array(a.pull_point))] if a.pull_point else []
-                for i, p in enumerate(a.points):
-                    if i in a.world:
-                        anchors.append(Anchor(np.zeros(0, int), np.zeros(0), np.array(p)))
-                    else:
-                        anchors.append(layout.anchor(np.array(p), a.body))
-                path = CablePath(anchors, X, a.friction)
-                self._bound.append(("node", path))
-                if a.tube_stiffness:
-                    self._springs.append(Tube(path, a.tube_stiffness))
-            elif isinstance(a, Chamber):
-                triangles = layout.cavities[self._owner(a.cavity, a.body), a.cavity]
-                self._bound.append(("node", EnclosedVolume(triangles, X)))
-                if a.fluid_density:
-                    self._springs.append(FluidWeight(triangles, a.fluid_density, np.array(self.robot.gravity)))
-            elif isinstance(a, PointForce):
-                anchor = layout.anchor(np.array(a.point), a.body)
-                self._bound.append(("node", DirectedMotion(anchor.nodes, anchor.weights, np.array(a.direction), X)))
-            elif isinstance(a, PatchForce):
-                self._bound.append(("node", self._patch(a)))
-            elif isinstance(a, Stiffness):
-                self._bound.append(("stiffness", self._elements_of(a.region, a.body)))
-            elif isinstance(a, Slide):
-                part = next(p for p in layout.parts if p.name == a.part)
-                self._bound.append(("part", (part, _slide_row(part, np.array(a.axis), a.name))))
-            else:
-                self._bound.append(self._bind_other(a))
-        self._couplings: list[Coupling] = [c for kind, c in self._bound if kind == "node"]
-        self._gauges = {
-            s.name: CablePath([layout.anchor(np.array(p), s.body) for p in s.points], X) for s in self.robot.sensors
-        }
+        binding = bind(self.layout, self._bind_other)
+        self._bound, self._springs, self._gauges = binding.actuators, binding.springs, binding.gauges
+        self._couplings = binding.couplings
 
     def _bind_other(self, actuator: Any) -> tuple[str, Any]:
         raise ArgumentError(
-            actuator.name, f"{type(self).__name__} has no {actuator.kind!r} actuators", "another model or actuator"
+            actuator.name,
+            f"{type(self).__name__} has no {actuator.kind!r} actuators",
+            "another model or actuator",
         )
 
-    def _owner(self, cavity: str, body: str) -> str:
-        for owner, name in self.layout.cavities:
-            if name == cavity and body in ("", owner):
-                return owner
-        raise UnknownNameError("cavity", cavity, [c for _, c in self.layout.cavities])
-
     def _elements_of(self, region: str, body: str) -> list[Array]:
-        chosen = []
-        for owner, group in self.layout.group_regions:
-            mine = body in ("", owner.name) and region in owner.mesh.regions and group.kind != "hex8"
-            chosen.append(owner.mesh.regions[region] if mine else np.zeros(0, int))
-        return chosen
-
-    def _patch(self, a: PatchForce) -> DirectedMotion:
-        nodes = self.layout.skin_nodes
-        if a.body:
-            names = [b.name for b in self.robot.bodies]
-            nodes = nodes[self.layout.body_of[nodes] == names.index(a.body)]
-        r = np.linalg.norm(self.layout.rest_nodes[nodes] - np.array(a.centre), axis=1) / a.radius
-        inside = r < 1
-        if not inside.any():
-            raise ArgumentError(f"{a.name}.radius", "no surface node lies in the patch", "a larger radius or another centre")
-        weights = 1 - r[inside] ** 2
-        return DirectedMotion(nodes[inside], weights / weights.sum(), np.array(a.direction), self.layout.rest_nodes)
+        return elements_of(self.layout, region, body)
 
     def _tabulate_materials(self) -> None:
         """Per group: material index, density and Rayleigh coefficients of every element."""
@@ -157,7 +98,9 @@ class SolidModel:
             materials.append(owner.material)
             for region, material in owner.materials.items():
                 if group.kind == "hex8":
-                    raise ArgumentError("materials", f"region {region!r} is on a hexahedral mesh", "one material per body")
+                    raise ArgumentError(
+                        "materials", f"region {region!r} is on a hexahedral mesh", "one material per body"
+                    )
                 index[owner.mesh.regions[region]] = len(materials)
                 materials.append(material)
             self._material.append(index.astype(np.int64))
@@ -166,7 +109,7 @@ class SolidModel:
         self._params = np.array([m.parameters for m in materials])
         density = np.array([m.density for m in materials])
         X = self.layout.rest_nodes
-        self._node_mass = np.zeros(len(X))  # lumped, always positive: row sums, or diagonal scaling for quadratic ones
+        self._node_mass = np.zeros(len(X))  # lumped, always positive
         self._node_load = np.zeros(len(X))  # consistent with the shape functions: what gravity pulls at
         for group, index in zip(self.layout.groups, self._material):
             rho = density[index]
@@ -372,7 +315,7 @@ class SolidModel:
             rows[i] = self.layout.reduce(q, x, g)
         return w @ x, rows
 
-    # ---- contract: surface -----------------------------------------------------------------------------------
+    # ---- contract: surface ----------------------------------------------------------------------------
     @cached_property
     def skin(self) -> Skin:
         """Topology of the surface."""
@@ -439,7 +382,9 @@ class SolidModel:
                 diagonal = np.einsum("eaa->ea", group.mass)
                 lumped = diagonal * (group.volumes / diagonal.sum(axis=1))[:, None] * rho[:, None]
                 blocks = lumped[:, :, None] * np.eye(group.cells.shape[1])
-            expanded = np.einsum("eab,ij->eaibj", blocks, np.eye(3)).reshape(len(rho), 3 * blocks.shape[1], -1)
+            expanded = np.einsum("eab,ij->eaibj", blocks, np.eye(3)).reshape(
+                len(rho), 3 * blocks.shape[1], -1
+            )
             valid = slots >= 0
             np.add.at(assembly.data, slots[valid], expanded[valid])
         x = self.positions(q)
@@ -469,7 +414,7 @@ class SolidModel:
         return out
 
     def damping(self, q: Array, effort: Array) -> SymmetricMatrix:
-        """Rayleigh damping: alpha M + beta K, K the rotated small-strain stiffness of each element (nv, nv)."""
+        """Rayleigh damping: alpha M + beta K, K rotated from small strains (nv, nv)."""
         alpha = np.array([m.rayleigh_mass for m in self.materials])
         beta = np.array([m.rayleigh_stiffness for m in self.materials])
         total = self.sparsity.zero()
@@ -496,11 +441,3 @@ def _add_gradient(coupling: Any, x: Array, factor: float, out: Array) -> None:
 def _add_pull(coupling: Any, x: Array, factor: float, out: Array) -> None:
     """out += force on the nodes per unit effort; differs from the gradient only with friction."""
     getattr(coupling, "add_pull", coupling.add_gradient)(x, factor, out)
-
-
-def _slide_row(part: Part, axis: Array, name: str) -> Array:
-    """Coefficients of a part's translations in its motion along an axis."""
-    row = part.axes.T @ axis
-    if part.translations == 0 or np.linalg.norm(row) < 1e-9:
-        raise ArgumentError(f"{name}.axis", f"part {part.name!r} cannot move along it", "one of the part's axes")
-    return row

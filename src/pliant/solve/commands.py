@@ -44,7 +44,9 @@ def command_vector(robot: Robot, u: CommandLike, default: Array | None = None) -
         out = given.copy()
     bad = ~np.isfinite(out)
     if bad.any():
-        raise ArgumentError(f"u[{robot.actuator_names[int(np.argmax(bad))]!r}]", "not finite", "a finite number")
+        raise ArgumentError(
+            f"u[{robot.actuator_names[int(np.argmax(bad))]!r}]", "not finite", "a finite number"
+        )
     return out
 
 

@@ -112,7 +112,9 @@ class Stepper:
         begin = clock.perf_counter()
         model, s, h = self.model, self.scheme, float(dt)
         if self._moving:
-            placed = [o.at(state.time + h) if getattr(o, "motion", None) is not None else o for o in self._obstacles]
+            placed = [
+                o.at(state.time + h) if getattr(o, "motion", None) is not None else o for o in self._obstacles
+            ]
             self.problem = Problem(model, placed, **self._options)
         problem = self.problem
         state = self.start(state, u)
@@ -178,8 +180,12 @@ class Stepper:
             multipliers = rows.force + alpha * (force_new - rows.force)
             effort, contacts = problem.split(effort, multipliers, contacts, step.states)
             factor = system.factor
-            scale = max(float(np.abs(x).max(initial=0.0)) for x in (M @ a_m, blended, drives, np.full(1, 1e-12)))
-            residual = float(np.abs(system.rows.columns @ step.force + unbalanced - weight * drives).max()) / scale
+            scale = max(
+                float(np.abs(x).max(initial=0.0)) for x in (M @ a_m, blended, drives, np.full(1, 1e-12))
+            )
+            residual = (
+                float(np.abs(system.rows.columns @ step.force + unbalanced - weight * drives).max()) / scale
+            )
             if alpha == 1.0 and size <= 1e-9 * problem.length:
                 status = Status.CONVERGED
                 break

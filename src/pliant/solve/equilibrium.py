@@ -74,7 +74,9 @@ def equilibrium(
     target = command_vector(model.robot, u, old_u)
     q0 = np.array(model.rest if start is None else start.q, dtype=float)
     if q0.shape != (model.nq,) or not np.isfinite(q0).all():
-        raise ArgumentError("start", f"its q has shape {q0.shape} or is not finite", f"a state with q ({model.nq},)")
+        raise ArgumentError(
+            "start", f"its q has shape {q0.shape} or is not finite", f"a state with q ({model.nq},)"
+        )
     effort0 = np.zeros(model.nu) if start is None else np.array(start.effort, dtype=float)
     origin = _Iterate(q0, effort0, None if start is None else start.contacts)
     problem.begin(q0, origin.contacts)
@@ -101,7 +103,9 @@ def settle(problem: Problem, q: Array, effort: Array, contacts: Contacts | None 
     return _finish(fixed, found, status, effort, 1e-6, notes, 0.0)
 
 
-def _newton(problem: Problem, origin: _Iterate, u: Array, offset: Array | None, *, max_iterations: int) -> _Iterate:
+def _newton(
+    problem: Problem, origin: _Iterate, u: Array, offset: Array | None, *, max_iterations: int
+) -> _Iterate:
     """Newton's method at a fixed command; `offset` is subtracted from the force (homotopy)."""
     model = problem.model
     q, effort, contacts = origin.q, origin.effort.copy(), origin.contacts
@@ -215,7 +219,9 @@ def _continue(
         return here, Status.CONTINUED
     relaxed = _relax(problem, here, target, budget - spent)
     if relaxed.status.ok:
-        notes.append(f"the path could be followed to {100 * t:.1f} % of the load change; then the body snapped")
+        notes.append(
+            f"the path could be followed to {100 * t:.1f} % of the load change; then the body snapped"
+        )
         return relaxed, Status.SNAPPED
     notes.append(f"followed the path to {100 * t:.1f} % of the load change")
     return relaxed, failed.status if spent < budget else Status.MAX_ITERATIONS
@@ -262,7 +268,13 @@ def _relax(problem: Problem, origin: _Iterate, u: Array, budget: int) -> _Iterat
 
 
 def _finish(
-    problem: Problem, found: _Iterate, status: Status, u: Array, gap_tolerance: float, notes: list[str], elapsed: float
+    problem: Problem,
+    found: _Iterate,
+    status: Status,
+    u: Array,
+    gap_tolerance: float,
+    notes: list[str],
+    elapsed: float,
 ) -> State:
     model = problem.model
     contacts = problem.detect(found.q, found.contacts)

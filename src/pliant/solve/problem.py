@@ -46,7 +46,9 @@ class Problem:
         if self.obstacles:
             from pliant.contact.detection import Detector
 
-            self.detector = Detector(model, self.obstacles, alarm=self.alarm, contact_distance=contact_distance)
+            self.detector = Detector(
+                model, self.obstacles, alarm=self.alarm, contact_distance=contact_distance
+            )
             self._held = _held_vertices(model)
 
     def place(self, obstacles: Sequence[Any]) -> None:
@@ -134,7 +136,9 @@ class Problem:
             friction=friction,
         )
 
-    def split(self, effort: Array, force: Array, contacts: Contacts | None, states: tuple) -> tuple[Array, Contacts | None]:
+    def split(
+        self, effort: Array, force: Array, contacts: Contacts | None, states: tuple
+    ) -> tuple[Array, Contacts | None]:
         """Efforts and contacts that carry the multipliers of a solved step."""
         n = int(self.driven.sum())
         effort = effort.copy()
@@ -144,7 +148,9 @@ class Problem:
         rest = force[n:]
         if len(rest) == 3 * len(contacts) and (contacts.friction > 0).any():
             triple = rest.reshape(-1, 3)
-            return effort, contacts.with_forces(triple[:, 0], triple[:, 1:], np.array([int(s) for s in states]))
+            return effort, contacts.with_forces(
+                triple[:, 0], triple[:, 1:], np.array([int(s) for s in states])
+            )
         return effort, contacts.with_forces(rest)
 
 
