@@ -75,7 +75,9 @@ def test_simulate_writes_files(capsys, tmp_path: Path) -> None:
 
 
 def test_simulate_motion(capsys) -> None:
-    code, data = run_json(capsys, "simulate", "golden_beam", "--set", "cable1=1mm", "--duration", 0.03, "--dt", 0.01)
+    code, data = run_json(
+        capsys, "simulate", "golden_beam", "--set", "cable1=1mm", "--duration", 0.03, "--dt", 0.01
+    )
     assert code == 0
     assert data["time"][-1] == pytest.approx(0.03)
 
@@ -85,7 +87,9 @@ def test_simulate_says_when_it_fails(capsys, monkeypatch) -> None:
     from pliant.solve.equilibrium import equilibrium
     from pliant.state import Status
 
-    monkeypatch.setattr(module, "equilibrium", lambda *a, **k: equilibrium(*a, **k).but(status=Status.STALLED))
+    monkeypatch.setattr(
+        module, "equilibrium", lambda *a, **k: equilibrium(*a, **k).but(status=Status.STALLED)
+    )
     code, data = run_json(capsys, "simulate", "golden_beam", "--set", "cable1=1mm")
     assert code == 1
     assert data["ok"] is False
@@ -132,7 +136,9 @@ def test_reach(capsys, tmp_path: Path) -> None:
     code, data = run_json(capsys, "reach", "golden_beam", "--target", "89.4445,-9.0660,-20.7812mm")
     assert code == 0
     assert max(data["error"]) < 1e-6
-    np.testing.assert_allclose([data["command"][f"cable{i}"][-1] for i in (1, 2, 3)], [5e-3, 10e-3, 15e-3], atol=1e-6)
+    np.testing.assert_allclose(
+        [data["command"][f"cable{i}"][-1] for i in (1, 2, 3)], [5e-3, 10e-3, 15e-3], atol=1e-6
+    )
     path = tmp_path / "path.csv"
     path.write_text("x,y,z\n0.099,0,-0.002\n0.098,0.001,-0.004 # bend\n\n")
     code, data = run_json(capsys, "reach", "golden_beam", "--path", path, "--out", tmp_path / "r.npz")
@@ -144,7 +150,13 @@ def test_reach(capsys, tmp_path: Path) -> None:
 def test_reach_wrong_input(capsys, tmp_path: Path) -> None:
     path = tmp_path / "path.csv"
     path.write_text("x,y,z\n1,2,3\n1,2\nhello\n")
-    for argv in ([], ["--target", "0,0"], ["--path", str(path)], ["--path", "nowhere.csv"], ["--target", "0,0,0", "--point", "nose"]):
+    for argv in (
+        [],
+        ["--target", "0,0"],
+        ["--path", str(path)],
+        ["--path", "nowhere.csv"],
+        ["--target", "0,0,0", "--point", "nose"],
+    ):
         assert main(["reach", "golden_beam", *argv]) == 2
     assert "line 3" in capsys.readouterr().err
 
@@ -174,7 +186,9 @@ def test_mesh_that_cannot_be_simulated(capsys, tmp_path: Path) -> None:
 
 
 def test_scripts(capsys, tmp_path: Path) -> None:
-    (tmp_path / "01_first.py").write_text('"""A first one.\n\nMore."""\n\n\ndef main():\n    print("hello")\n    return 4.5\n')
+    (tmp_path / "01_first.py").write_text(
+        '"""A first one.\n\nMore."""\n\n\ndef main():\n    print("hello")\n    return 4.5\n'
+    )
     (tmp_path / "02_second.py").write_text('"""Another."""\n')
     for command in ("examples", "bench"):
         assert main([command, "--folder", str(tmp_path)]) == 0

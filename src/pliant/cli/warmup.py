@@ -99,12 +99,12 @@ def _chambers() -> None:
 
 
 def _contact() -> None:
-    from pliant.contact import Plane, SelfContact
+    from pliant.contact import SelfContact, Sphere
     from pliant.models.fem import FemModel
     from pliant.solve.equilibrium import equilibrium
 
-    floor = Plane(point=(0, 0, -0.012), normal=(0, 0, 1), friction=0.3)
-    equilibrium(FemModel(_beam()), {"bottom": 5e-3}, obstacles=[floor, SelfContact()])
+    ball = Sphere(centre=(0.1, 0, -0.02), radius=0.01, friction=0.3)
+    equilibrium(FemModel(_beam()), {"bottom": 5e-3}, obstacles=[ball, SelfContact()])
 
 
 def _dynamics() -> None:
@@ -115,7 +115,7 @@ def _dynamics() -> None:
 
 
 def _inverse() -> None:
-    from pliant.contact import Plane
+    from pliant.contact import Sphere
     from pliant.inverse.invert import invert
     from pliant.inverse.targets import PointTarget
     from pliant.models.fem import FemModel
@@ -123,7 +123,7 @@ def _inverse() -> None:
     model = FemModel(_beam())
     target = PointTarget("tip", (0.098, 0.0, 0.005))
     invert(model, targets=[target])
-    invert(model, targets=[target], obstacles=[Plane(point=(0, 0, -0.012), normal=(0, 0, 1))])
+    invert(model, targets=[target], obstacles=[Sphere(centre=(0.1, 0, -0.02), radius=0.01)])
 
 
 def _geometric() -> None:

@@ -15,6 +15,7 @@ from pliant.robots.beam import beam, golden_beam
 from pliant.robots.diamond import diamond
 from pliant.robots.finger import finger
 from pliant.robots.notched_finger import notched_finger
+from pliant.robots.pneumatic_finger import pneumatic_finger
 from pliant.robots.pneunet import pneunet
 from pliant.robots.three_chamber_arm import three_chamber_arm
 from pliant.robots.tower import slot_pairs, tower
@@ -29,6 +30,7 @@ __all__ = [
     "get",
     "golden_beam",
     "notched_finger",
+    "pneumatic_finger",
     "pneunet",
     "slot_pairs",
     "three_chamber_arm",
@@ -40,6 +42,7 @@ _CATALOGUE: tuple[Callable[..., Robot], ...] = (
     finger,
     notched_finger,
     pneunet,
+    pneumatic_finger,
     accordion,
     tower,
     trunk,
