@@ -115,9 +115,10 @@ def test_finger_with_two_named_cavities_and_regions():
 @given(
     st.tuples(*[st.floats(-1, 1)] * 3).filter(lambda a: np.linalg.norm(a) > 0.1),
     st.floats(0.0, 3.0),
-    st.floats(0.15, 0.3),
+    st.floats(0.15, 0.25),
 )
 def test_random_bodies_with_a_cavity(axis, angle, size):
+    # The wall is 0.4 thick, at least the 1.6 sizes that the documentation asks for.
     body = Box((-1, -0.7, -0.7), (1, 0.7, 0.7)).rotate(axis, angle)
     mesh = mesh_shape(body, size, cavities={"c": Sphere((0.2, 0, 0), 0.3)})
     assert_sound(mesh)

@@ -13,6 +13,7 @@ from pliant.errors import ArgumentError, MeshError, MissingExtraError
 from pliant.geometry import topology
 from pliant.geometry.mesh import TetMesh
 from pliant.geometry.quality import volume_length_quality
+from pliant.geometry.repair import without_chips
 from pliant.geometry.shapes import Shape, positive
 from pliant.geometry.smoothing import improve
 from pliant.geometry.stuffing import Lattice, sign_topology, stuff
@@ -52,7 +53,8 @@ def mesh_shape(
 
     Args:
         shape: the body. Its bounds must be finite.
-        size: wanted edge length [m]; the edges come out between 0.6 and 1.2 times this.
+        size: wanted edge length [m]. Walls and gaps should be at least 1.6 sizes thick; thinner ones often
+            cannot be resolved and are then refused.
         cavities: name -> shape of a chamber. Each is subtracted from the body; its closed wall is stored
             under the name.
         regions: name -> shape; the tets whose centre it holds form the region.
@@ -102,6 +104,7 @@ def _attempt(body: Shape, bounds: np.ndarray, size: float, check: bool) -> tuple
     for shift in _SHIFTS:
         try:
             nodes, tets, _ = stuff(body, Lattice.around(bounds, size, shift))
+            nodes, tets, _ = without_chips(nodes, tets)
         except MeshError as error:
             problem = str(error)
             continue

@@ -15,6 +15,7 @@ import numpy as np
 
 from pliant.errors import ArgumentError, MeshError
 from pliant.geometry import topology
+from pliant.geometry.quality import volume_length_quality
 from pliant.geometry.shapes import Shape
 
 # Closer than this part of an edge, a crossing moves the vertex (long: axis-aligned; short: half diagonals).
@@ -159,6 +160,14 @@ def stuff(shape: Shape, lattice: Lattice) -> tuple[np.ndarray, np.ndarray, np.nd
     sign[warped] = 0
 
     nodes, ideal, out = _fill(tets, sign, position, grid, edges, cut, lattice)
+    # Tets with all corners on the surface: most are flat, but across thin walls and edges they are the body.
+    touching = tets[(sign[tets] == 0).all(axis=1)]
+    if len(touching):
+        depth = shape.evaluate(position[touching].mean(axis=1))[0]
+        flip = topology.tet_volumes(grid, touching) < 0.0
+        touching[flip] = touching[flip][:, [0, 1, 3, 2]]
+        solid = volume_length_quality(position, touching) > 0.15
+        out = np.concatenate([out, touching[solid & (depth < -0.1 * float(lattice.step.min()))]])
     if len(out) == 0:
         raise MeshError("the shape is so thin that every lattice point inside it lies next to its surface")
     used = np.unique(out)
