@@ -16,11 +16,11 @@ from pliant.materials import Corotational, MooneyRivlin, NeoHookean
 from pliant.models.contract import Model
 from pliant.models.fem import FemModel
 from pliant.models.geometric import GeometricModel
-from pliant.models.geometric_newton import flex
 from pliant.models.geometric_stiffness import SecantCurve, moduli_of, shape_parameter
 from pliant.robot import Robot
 from pliant.robots.pneumatic_finger import pneumatic_finger
 from pliant.solve.equilibrium import equilibrium
+from pliant.solve.flex import flex
 from pliant.solve.sensitivity import sensitivity
 
 sys.path.insert(0, str(Path(__file__).parents[1]))

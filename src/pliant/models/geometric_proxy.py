@@ -7,7 +7,7 @@ induce in the free nodes are four scalar solutions per part, whatever its orient
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 import scipy.sparse as sp

@@ -15,10 +15,10 @@ from typing import Literal
 import numpy as np
 import scipy.sparse as sp
 
+from pliant.algebra.anderson import Anderson
+from pliant.algebra.factorisation import factorise
+from pliant.algebra.symmetric import SymmetricMatrix
 from pliant.errors import ArgumentError
-from pliant.models.geometric_project import Anderson
-from pliant.solve.factorisation import factorise
-from pliant.solve.symmetric import SymmetricMatrix
 from pliant.state import Status
 
 Array = np.ndarray

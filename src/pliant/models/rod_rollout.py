@@ -1,7 +1,7 @@
 """Fast rollouts of a RodModel: implicit midpoint in compiled code, for prediction, learning and control.
 
-`pliant.step` and `pliant.simulate` are the general way (contact, every actuator); this is the same mechanics without
-contact, for tendons, chambers and generalised forces, hundreds of times faster than real time.
+`pliant.step` and `pliant.simulate` are the general way (contact, every actuator); this is the same mechanics
+without contact, for tendons, chambers and generalised forces, a hundred times faster than real time.
 """
 
 from __future__ import annotations
@@ -32,6 +32,7 @@ class Rollout:
         status: how it ended; if it did not converge, the states up to then are kept.
         sweeps: evaluations of the equations of motion.
         tangents: of these, with the exact tangent.
+        halvings: how often a step had to be cut in halves to converge.
         elapsed: wall-clock time [s].
     """
 
@@ -41,6 +42,7 @@ class Rollout:
     status: Status
     sweeps: int
     tangents: int
+    halvings: int
     elapsed: float
 
     @property
@@ -106,7 +108,7 @@ def rollout(
     # A curvature moves the tip by about half the length squared, a stretch by the length.
     scale = np.where((t.comp >= 0) & (t.comp >= 3), length, 0.5 * length**2)
     qs, vs = np.empty((steps // every + 1, n)), np.empty((steps // every + 1, n))
-    counts = np.array([steps, 0, 0], np.int64)
+    counts = np.array([steps, 0, 0, 0], np.int64)
     begin = time.perf_counter()
     good = _rollout(
         t, model._work, make_tangent_work(t), model.drives.threads, start, speed, taus, efforts, model._lift,
@@ -117,7 +119,9 @@ def rollout(
     finite = bool(np.isfinite(qs[:kept]).all())
     status = Status.CONVERGED if good and finite else (Status.MAX_ITERATIONS if finite else Status.DIVERGED)
     times = np.arange(kept) * every * duration / steps
-    return Rollout(times, qs[:kept], vs[:kept], status, int(counts[0]), int(counts[1]), elapsed)
+    return Rollout(
+        times, qs[:kept], vs[:kept], status, int(counts[0]), int(counts[1]), int(counts[3]), elapsed
+    )
 
 
 def _rows(name: str, value: ArrayLike, n: int, steps: int) -> Array:

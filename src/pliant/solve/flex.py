@@ -18,11 +18,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from pliant.algebra.factorisation import NotPositiveDefinite
 from pliant.contact.contacts import Contacts
 from pliant.errors import ArgumentError, PliantError
 from pliant.models.geometric_turning import Turner
 from pliant.solve.commands import CommandLike, command_vector
-from pliant.algebra.factorisation import NotPositiveDefinite
 from pliant.solve.newton import LinearSystem, Rows
 from pliant.solve.problem import Problem
 from pliant.state import State, Status

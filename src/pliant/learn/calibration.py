@@ -22,9 +22,9 @@ from pliant.errors import ArgumentError
 from pliant.geometry import TetMesh
 from pliant.materials import Corotational, Material
 from pliant.models.geometric import GeometricModel
-from pliant.models.geometric_newton import flex
 from pliant.models.geometric_stiffness import moduli_of
 from pliant.robot import Robot
+from pliant.solve.flex import flex
 
 Array = np.ndarray
 
