@@ -46,10 +46,12 @@ def test_convergence_rate_of_linear_elements():
 
 def test_volume_locking_is_absent_in_quadratic_elements():
     """nu = 0.4999 beam within 2 % of the incompressible answer on a practical mesh; linear tets lock."""
-    reference = cantilever("quadratic", (20, 2, 2), nu=0.4999, law=NeoHookean)
-    practical = cantilever("quadratic", (10, 1, 1), nu=0.4999, law=NeoHookean)
-    assert reference == pytest.approx(sag(nu=0.5), rel=0.04)
+    reference = cantilever("quadratic", (30, 3, 3), nu=0.4999, law=NeoHookean)
+    practical = cantilever("quadratic", (20, 2, 2), nu=0.4999, law=NeoHookean)
+    coarse = cantilever("quadratic", (10, 1, 1), nu=0.4999, law=NeoHookean)
+    assert reference == pytest.approx(sag(nu=0.5), rel=0.04)  # the clamp of a real end face costs 3 %
     assert practical == pytest.approx(reference, rel=0.02)
+    assert coarse == pytest.approx(reference, rel=0.04)
     assert cantilever("linear", (20, 2, 2), nu=0.4999, law=NeoHookean) < 0.2 * reference
 
 
@@ -95,14 +97,14 @@ def test_thick_sphere_small_strain_is_lame():
     assert errors[0] > errors[1] > errors[2]
 
 
-@pytest.mark.parametrize("stretch", [1.2, 1.6])
+@pytest.mark.parametrize("stretch", [1.2, pytest.param(1.6, marks=pytest.mark.slow)])
 def test_thick_sphere_finite_strain_neo_hookean(stretch):
     """Incompressible neo-Hookean shell: p = mu/2 [ (4/lb + 1/lb^4) - (4/la + 1/la^4) ]."""
     a, b, young = 0.01, 0.02, 3e5
     mu = young / 3
     outer = (1 + (stretch**3 - 1) * (a / b) ** 3) ** (1 / 3)
     pressure = mu / 2 * ((4 / outer + outer**-4) - (4 / stretch + stretch**-4))
-    model = sphere(a, b, MooneyRivlin.from_young(young, 0.4999, ratio=0.0), 4, "quadratic", 2)
+    model = sphere(a, b, MooneyRivlin.from_young(young, 0.4999, ratio=0.0), 3, "quadratic", 2)
     chamber = model.robot.actuators[0]
     driven = FemModel(model.robot.but(actuators=(Chamber(name="inner", cavity="inner", drive="displacement"),)),
                       element="quadratic")  # fmt: skip
@@ -205,7 +207,7 @@ def test_B2_hydraulic_weight_is_rho_V_g():
 
 def test_equibiaxial_and_balloon_limit_point():
     """A balloon driven by volume passes the pressure maximum of a neo-Hookean shell at stretch 7^(1/6)."""
-    model = sphere(0.0095, 0.01, MooneyRivlin.from_young(3e5, 0.499, ratio=0.0), 3, "quadratic", 1)
+    model = sphere(0.0095, 0.01, MooneyRivlin.from_young(3e5, 0.499, ratio=0.0), 2, "quadratic", 1)
     robot = model.robot.but(actuators=(Chamber(name="inner", cavity="inner", drive="displacement"),))
     model = FemModel(robot, element="quadratic")
     volume = model._bound[0][1].rest_volume
