@@ -6,6 +6,7 @@ import numpy as np
 
 from pliant._kernels import elements as kernels
 from pliant._kernels.materials import volumetric
+from pliant.models.fields import surface_field
 from pliant.models.shapes import Elements
 from pliant.models.solid import SolidModel
 from pliant.robot import Robot
@@ -42,6 +43,10 @@ class FemModel(SolidModel):
 
     def __repr__(self) -> str:
         return f"FemModel({self.robot.name!r}, {self.nodes} nodes, {self.nv} dofs, element={self.element!r})"
+
+    def field(self, q: Array, effort: Array, name: str) -> Array:
+        """Displacement [m], strain [-] or stress [Pa] per skin vertex (n,); see `pliant.models.fields`."""
+        return surface_field(self, q, effort, name)
 
     def _elastic_energy(self, x: Array, scale: list[Array]) -> float:
         return float(sum(s @ e for s, e in zip(scale, self._element_energies(x))))
