@@ -15,6 +15,7 @@ import numpy as np
 
 from pliant import lie
 from pliant._kernels import rod as _rod
+from pliant._kernels import rod_drag as _water
 from pliant._kernels import rod_dynamics as _dyn
 from pliant._kernels import rod_mass as _mass
 from pliant._kernels import rod_points as _pts
@@ -22,8 +23,8 @@ from pliant._kernels import rod_tangent as _tan
 from pliant.bodies import RodBody
 from pliant.errors import ArgumentError, UnknownNameError
 from pliant.models.basis import Basis, legendre
-from pliant.models.rod_drives import ChamberPath, RodDrives
-from pliant.models.rod_tables import Station, build
+from pliant.models.rod_drives import ChamberPath, Fluid, RodDrives
+from pliant.models.rod_tables import RodLayout, Station, build
 from pliant.robot import Robot
 from pliant.state import Placement, Skin
 
@@ -37,6 +38,7 @@ class RodModel:
         robot: a robot whose bodies are all `RodBody`.
         basis: strain basis of all rods, or one per rod by name; Legendre of order 3 if None.
         chambers: channel of each `Chamber` of the robot.
+        fluid: a fluid around the rods whose drag enters `bias`; None for none.
         skin_points: capsules' ends per rod along the curve, for contact and drawing.
     """
 
@@ -46,6 +48,7 @@ class RodModel:
         *,
         basis: Basis | Mapping[str, Basis] | None = None,
         chambers: Mapping[str, ChamberPath] | None = None,
+        fluid: Fluid | None = None,
         skin_points: int = 25,
     ) -> None:
         rods = [b for b in robot.bodies if isinstance(b, RodBody)]
@@ -69,6 +72,8 @@ class RodModel:
         self._lift = np.array([0.0, 0.0, 0.0, *(-np.array(robot.gravity))])
         self._zero = np.zeros(n)
         self._twists = np.zeros((n, 6))
+        self.fluid = fluid
+        self._drag = _drag_tables(self.layout, fluid) if fluid is not None else None
         self._K, self._D = _blocks(t, t.K), _blocks(t, t.D)
         self._rayleigh = _uniform_rayleigh(rods)
         self._rest = np.zeros(n)
@@ -241,7 +246,7 @@ class RodModel:
         return M
 
     def bias(self, q: Array, v: Array) -> Array:
-        """Coriolis and centrifugal generalised force C(q, v) v (nv,)."""
+        """Coriolis and centrifugal generalised force C(q, v) v, and the drag of the fluid (nv,)."""
         tau = np.empty(self._n)
         _dyn.inverse_dynamics(
             self.tables,
@@ -253,6 +258,8 @@ class RodModel:
             self._still,
             tau,
         )
+        if self._drag is not None:
+            tau -= self._drag_force(q, v)
         return tau
 
     def coriolis(self, q: Array, v: Array) -> Array:
@@ -273,10 +280,12 @@ class RodModel:
         q, v = self._check(q), self._check(v, "v")
         out = np.empty(self._n)
         tau = self._zero
+        if self._drag is not None:
+            tau = self._drag_force(q, v)
         if self.nu and np.any(effort):
             if self.drives.pointed:
                 _rod.kinematics(self.tables, self._work, q)
-            tau = effort @ self.drives.evaluate(self._work, q)[1]
+            tau = tau + effort @ self.drives.evaluate(self._work, q)[1]
         _mass.forward_dynamics(self.tables, self._work, q, v, tau, self._still, self._lift, self._zero, out)
         return out - self._rayleigh * v if self._rayleigh else out
 
@@ -305,6 +314,16 @@ class RodModel:
             True,
         )
         return tau, Hq, Hv
+
+    def _drag_force(self, q: Array, v: Array) -> Array:
+        """Generalised force of the fluid on the rods (nv,)."""
+        assert self._drag is not None
+        t, w, tau = self.tables, self._work, np.empty(self._n)
+        q, v = self._check(q), self._check(v, "v")
+        _dyn.sweep(t, w, q, v, self._zero, self._still, self._still)
+        _water.drag_wrenches(w.R, w.p, w.V, *self._drag, w.F)
+        _dyn.project(t, w, tau)
+        return -tau
 
     def _check(self, q: Array, name: str = "q") -> Array:
         q = np.ascontiguousarray(q, dtype=np.float64)
@@ -375,6 +394,16 @@ def _bases(rods: Sequence[RodBody], basis: Basis | Mapping[str, Basis] | None) -
         if name not in names:
             raise UnknownNameError("rod", name, names)
     return [basis[name] for name in names]
+
+
+def _drag_tables(layout: RodLayout, fluid: Fluid) -> tuple[Array, Array]:
+    """1/2 rho c A of the rod's piece at every node, along and across [kg/m]."""
+    along, across = [], []
+    for piece in layout.pieces:
+        width = layout.bodies[piece.body].radii(piece.nodes)[0] * piece.weights * fluid.density
+        along.append(np.pi * width * fluid.along)
+        across.append(width * fluid.across)
+    return np.concatenate(along), np.concatenate(across)
 
 
 def _blocks(t: _rod.RodTables, rows: Array) -> Array:

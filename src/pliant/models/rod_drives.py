@@ -44,6 +44,27 @@ class ChamberPath:
             raise ArgumentError("area", f"{self.area}", "a positive number [m^2]")
 
 
+@dataclass(frozen=True)
+class Fluid:
+    """A fluid at rest around the rods; its drag is quadratic in the velocity.
+
+    Attributes:
+        density: density [kg/m^3]; water 1000.
+        across: drag coefficient for flow across the rod, on its diameter [-] (0.5 to 1).
+        along: friction coefficient for flow along the rod, on its circumference [-] (about 0.01).
+    """
+
+    density: float = 1000.0
+    across: float = 1.0
+    along: float = 0.01
+
+    def __post_init__(self) -> None:
+        for field in ("density", "across", "along"):
+            value = float(getattr(self, field))
+            if not (np.isfinite(value) and value >= 0):
+                raise ArgumentError(field, f"{value}", "a finite number >= 0")
+
+
 class RodDrives:
     """The actuators of a robot of rods, as coordinates with derivatives."""
 

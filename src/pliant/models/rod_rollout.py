@@ -95,6 +95,8 @@ def rollout(
         )
     if model._rayleigh:
         raise ArgumentError("model", "mass-proportional damping needs pliant.simulate", "rayleigh_mass = 0")
+    if model.fluid is not None:
+        raise ArgumentError("model", "drag needs pliant.simulate", "fluid = None")
     steps, n = max(1, round(duration / dt)), model.nv
     if every < 1 or steps % every:
         raise ArgumentError("every", f"{every}", f"a divisor of the {steps} steps")
