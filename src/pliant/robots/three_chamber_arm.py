@@ -39,8 +39,8 @@ def three_chamber_arm(
         material: the VeroMagenta and Agilus 30 mix of Shore 70A of 1.9; Young's modulus 5.5 MPa by Gent's
             relation (1958), neo-Hookean, 0.45 and 1140 kg/m^3 assumed.
         size: linear tets are too stiff for thin folded walls: the tip moves sideways by 17 mm at 240 kPa in
-            one chamber with the default mesh, by about 50 mm with quadratic elements and size 11 mm. Use those
-            where it matters.
+            one chamber with the default mesh, by about 50 mm with quadratic elements and size 11 mm. Use
+            those where it matters.
         folds, fold, waist, wall, septum, core, plate: not published; chosen.
 
     Args:
