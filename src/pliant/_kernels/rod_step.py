@@ -162,8 +162,8 @@ def rollout(t, w, tw, c, q0, v0, taus, efforts, lift, h, every, scale, tolerance
             for i in range(n):  # predictor: the acceleration continues on a line
                 guess[i] = 2.0 * a[i] - a_old[i] if same > 1 else a[i]
             good, rate = midpoint_step(
-                t, w, tw, c, q, v, tau, effort, lift, part, scale, tolerance, iterations, rate, guess, b, still,
-                nn, extra, value, grad, counts,
+                t, w, tw, c, q, v, tau, effort, lift, part, scale, tolerance, iterations, rate,
+                guess, b, still, nn, extra, value, grad, counts,
             )  # fmt: skip
             last = part
             if not good:
