@@ -120,7 +120,7 @@ def point_jacobians(t, w, c, x, twists, jac):
 
 @njit(cache=True, fastmath=FAST, error_model="numpy")
 def locate_points(t, w, c, q, x, twists, jac, with_jacobian):
-    """Positions x (np, 3), frames (c.R) and, on request, Jacobians jac (np, 6, n) of points at q, in one call."""
+    """Positions x (np, 3), frames (c.R) and, on request, Jacobians jac (np, 6, n) of points at q."""
     if not with_jacobian:
         poses(t, w, q)
         place_points(t, w, c, q, x)

@@ -247,7 +247,7 @@ def _refine(layout: RodLayout, body: int, s: float, x: Array) -> float:
 def build(bodies: Sequence[RodBody], bases: Sequence[Basis], *, coarse: bool = False) -> RodLayout:
     """Cuts every rod into its segments and steps and tabulates them; parents must come before children.
 
-    A coarse layout has one step per segment and no mass: the same kinematics for constant strain, at less cost.
+    A coarse layout has one step per segment and no mass: the same kinematics for constant strain, cheaper.
     """
     index = {rod.name: i for i, rod in enumerate(bodies)}
     pieces: list[Piece] = []
