@@ -30,7 +30,9 @@ def random_q(n, twist=False):
 
 def test_6_1_1_transform_is_the_product_of_four():
     for q in random_q(50):
-        product = elementary("d", q[0]) @ elementary("y", q[1]) @ elementary("x", q[2]) @ elementary("d", q[3])
+        product = (
+            elementary("d", q[0]) @ elementary("y", q[1]) @ elementary("x", q[2]) @ elementary("d", q[3])
+        )
         assert np.abs(sg.segment_transform(q) - product).max() < 1e-15
 
 
@@ -55,7 +57,9 @@ def test_6_1_2_round_trip_in_all_quadrants(joint, lengths):
         # the pose of the chain loses digits over 400 segments: compare segment by segment
         alone = np.array(
             [
-                sg.estimate_links([np.eye(4), sg.segment_transform(r, joint)], joint=joint, lengths=lengths).q[0]
+                sg.estimate_links(
+                    [np.eye(4), sg.segment_transform(r, joint)], joint=joint, lengths=lengths
+                ).q[0]
                 for r in q
             ]
         )
@@ -96,7 +100,9 @@ def test_6_1_4_theorem_unequal_slides_are_no_arc():
         best = np.inf
         for fit in ("position", "orientation"):
             T = sg.arc_transform(sg.fit_arcs(frames, fit=fit)[0])
-            miss = np.linalg.norm(T[:3, 3] - frames[1][:3, 3]) + 0.1 * np.linalg.norm(T[:3, 2] - frames[1][:3, 2])
+            miss = np.linalg.norm(T[:3, 3] - frames[1][:3, 3]) + 0.1 * np.linalg.norm(
+                T[:3, 2] - frames[1][:3, 2]
+            )
             best = min(best, miss)
         residual.append(best)
     assert residual[0] < 1e-14
@@ -104,7 +110,14 @@ def test_6_1_4_theorem_unequal_slides_are_no_arc():
 
 
 def test_6_1_5_twist_formula_and_full_pose_of_an_arc():
-    table = {(15, 30): -1.94, (30, 60): -13.90, (45, 60): -18.43, (60, 90): -60.0, (75, 90): -75.0, (0, 60): 0.0}
+    table = {
+        (15, 30): -1.94,
+        (30, 60): -13.90,
+        (45, 60): -18.43,
+        (60, 90): -60.0,
+        (75, 90): -75.0,
+        (0, 60): 0.0,
+    }
     for (phi, psi), delta in table.items():
         q = sg.links_from_arc([np.radians(phi), np.radians(psi), 0.1])
         assert np.degrees(sg.joint_twist(q[1], q[2])) == pytest.approx(delta, abs=6e-3)

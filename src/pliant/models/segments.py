@@ -161,7 +161,9 @@ def estimate_links(
     return LinkEstimate(q, dropped, residual, flat)
 
 
-def _slides(x: Array, t1: float, t2: float, rule: str, straight: float, weight: float) -> tuple[float, float, bool]:
+def _slides(
+    x: Array, t1: float, t2: float, rule: str, straight: float, weight: float
+) -> tuple[float, float, bool]:
     """Lengths of the two slides of a segment, and whether it counts as straight."""
     n = np.array([np.sin(t1) * np.cos(t2), -np.sin(t2), np.cos(t1) * np.cos(t2)])
     flat = abs(t1) < straight and abs(t2) < straight
@@ -230,7 +232,12 @@ def denavit_hartenberg(q: ArrayLike) -> Array:
     d1, t1, t2, d2 = np.asarray(q, float)
     right = 0.5 * np.pi
     return np.array(
-        [[0.0, d1, 0.0, -right], [t1 + right, 0.0, 0.0, right], [t2 - right, 0.0, 0.0, right], [right, d2, 0.0, 0.0]]
+        [
+            [0.0, d1, 0.0, -right],
+            [t1 + right, 0.0, 0.0, right],
+            [t2 - right, 0.0, 0.0, right],
+            [right, d2, 0.0, 0.0],
+        ]
     )
 
 
