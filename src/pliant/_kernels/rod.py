@@ -380,21 +380,3 @@ def kinematics(t, w, q):
             spatial_tangent(om, c, rotm, pos, m, mat)
             columns(mat, steps[m], curved[m], x1, x2, phi1, phi2, m, nb, comp, dof0, col)
             accumulate(jac, col, m, first, nb)
-
-
-@njit(cache=True, fastmath=FAST, error_model="numpy")
-def node_jacobian(t, w, k, m, out):
-    """out (n, 6) <- spatial Jacobian at node m of segment k (m = step0[k] - 1 means its start)."""
-    out[:, :] = 0.0
-    first = t.step0[k]
-    if m >= first:
-        for j in range(t.nb[k]):
-            for i in range(6):
-                out[t.dof0[k] + j, i] = w.J[m, j, i]
-    a = t.parent[k]
-    while a >= 0:
-        last = t.step0[a + 1] - 1
-        for j in range(t.nb[a]):
-            for i in range(6):
-                out[t.dof0[a] + j, i] = w.J[last, j, i]
-        a = t.parent[a]

@@ -68,21 +68,6 @@ def step_coefficients(om):
 
 
 @njit(cache=True, fastmath=FAST, error_model="numpy", forceinline=True)
-def vary_tangent(k, om, y, d, dy):
-    """Change of T(om) y when om changes by d and y by dy."""
-    b1, b2, b1d, b2d, b1dd, b2dd, _, _, ue = k
-    du, due = dual_dot(om, d)
-    P = bracket(om, y)
-    Q = bracket(om, P)
-    dP = add6(bracket(d, y), bracket(om, dy))
-    dQ = add6(bracket(d, P), bracket(om, dP))
-    out = scale_add(dy, b1, b1d * ue, dP)
-    out = scale_add(out, b2, b2d * ue, dQ)
-    out = scale_add(out, b1d * du, b1d * due + b1dd * ue * du, P)
-    return scale_add(out, b2d * du, b2d * due + b2dd * ue * du, Q)
-
-
-@njit(cache=True, fastmath=FAST, error_model="numpy", forceinline=True)
 def apply_transpose(k, om, f):
     """T(om)^T of a wrench f = (moment; force)."""
     b1, b2, b1d, b2d, _, _, _, _, ue = k
