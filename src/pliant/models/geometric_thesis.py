@@ -36,6 +36,7 @@ class ElementGroup:
         cells: vertices of the elements (n, k).
         weight: 1 for bodies, 5 for actuators in the source.
         shape: shape parameter R in (0, 1] of bodies.
+        rest: rest shapes (n, k, 3) [m]; None takes the rest vertices (chambers after remeshing have their own).
     """
 
     name: str
@@ -43,6 +44,7 @@ class ElementGroup:
     cells: Array
     weight: float = 1.0
     shape: float = 1.0
+    rest: Array | None = None
 
 
 @dataclass(frozen=True, eq=False)
@@ -155,7 +157,7 @@ class ThesisSimulator:
         self.rest = np.asarray(vertices, float)
         self.groups, self.literal, self.distribution = groups, literal, distribution
         n = len(self.rest)
-        self.shapes = [self.rest[g.cells] for g in groups]
+        self.shapes = [self.rest[g.cells] if g.rest is None else g.rest for g in groups]
         self.weights = [g.weight * np.abs(element_volumes(s)) for g, s in zip(groups, self.shapes)]
         rows, cols, vals = [], [], []
         for g, w in zip(groups, self.weights):

@@ -22,6 +22,9 @@ def pneumatic_finger(
     layers: int = 1,
     drive: Drive = "displacement",
     gravity: bool = False,
+    wall: float = 1.5e-3,
+    hollow: float = 4.0e-3,
+    notch: float = 3.0e-3,
 ) -> Robot:
     """A finger along x, fixed at x = 0, that bends towards -z when its chamber is filled.
 
@@ -29,19 +32,22 @@ def pneumatic_finger(
     unfolds while the strip at the bottom keeps its length.
 
     Args:
-        teeth: number of teeth; each is 10 mm long.
+        teeth: number of teeth.
         size: edge length of the cells away from the walls [m].
         material: of the body; a printed elastomer of 2.5 MPa by default (TPU-like, between NinjaFlex and Agilus).
         strip: of the inextensible strip; 100 times stiffer by default.
         layers: cells through the thickness of a wall.
         drive: "displacement" commands the volume (a syringe), "effort" the pressure.
         gravity: whether gravity acts.
+        wall: thickness of the walls [m].
+        hollow: length of the air in a tooth [m].
+        notch: gap between teeth [m].
 
     Actuator: "air". Point: "tip", at the end of the strip.
     """
     if teeth < 1 or layers < 1:
         raise ArgumentError("teeth", f"{teeth} teeth, {layers} layers", "at least 1 of each")
-    wall, hollow, pitch = 1.5e-3, 4.0e-3, 10.0e-3
+    pitch = 2 * wall + hollow + notch
     width, height = 20e-3, 20e-3
     floor, channel = 2.0e-3, 3.0e-3
     xs_marks, kinds = [0.0], []

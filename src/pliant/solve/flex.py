@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -117,8 +118,9 @@ class Flexing:
         last, hold, status = np.inf, False, Status.MAX_ITERATIONS
         system: LinearSystem | None = None
         exact, used = True, 0
+        moved_gap = np.zeros(0)
         for used in range(1, iterations + 1):
-            contacts = problem.detect(q, contacts)
+            contacts = _kept(problem.detect(q, contacts), contacts, moved_gap)
             goal = target.copy()
             if hold:
                 goal[driven] = model.displacement(q)[driven]
@@ -140,8 +142,8 @@ class Flexing:
             if not np.isfinite(size):
                 status = Status.DIVERGED
                 break
-            small = size <= 1e-6 * problem.length
-            if small:
+            before = q
+            if size <= 1e-6 * problem.length:
                 q, part = model.retract(q, step.dq), 1.0
             else:
                 moved, strain = self.turner.turn(q, step.dq)
@@ -152,6 +154,9 @@ class Flexing:
             effort, contacts = problem.split(effort, multipliers, contacts, step.states)
             if size > 1e-2 * problem.length and driven.any():
                 effort = self._estimate(q, effort, contacts)
+            if contacts is not None and len(contacts):
+                moved = _motion(model, before, q, contacts)
+                moved_gap = contacts.gap + moved
             last = size
             if size <= tolerance * problem.length and part == 1.0 and not hold:
                 status = Status.CONVERGED
@@ -166,14 +171,40 @@ class Flexing:
                     break
         if status is not Status.CONVERGED:
             return None
-        from pliant.solve.equilibrium import _finish, _Iterate
+        factor = system.factor if system else None
+        return self._state(q, effort, contacts, target, used, factor, exact, start, time.perf_counter() - begin)
 
-        found = _Iterate(q, effort, contacts, used, system.factor if system else None, exact)
-        notes = [f"{self.factorisations} factorisations"]
-        state = _finish(problem, found, status, target, 1e-6, notes, time.perf_counter() - begin)
-        if start is not None:
-            state = state.but(time=start.time)
-        return state
+    def _state(
+        self, q: Array, effort: Array, contacts: Contacts | None, u: Array, used: int, factor: Any, stable: bool,
+        start: State | None, elapsed: float,
+    ) -> State:  # fmt: skip
+        model, problem, driven = self.model, self.problem, self.driven
+        force = model.force(q, effort)
+        load = np.zeros(model.nv)
+        if contacts is not None and len(contacts):
+            rows = problem.rows(q, effort, u, contacts)
+            load = rows.columns[:, rows.drives :] @ rows.force[rows.drives :]
+            contacts = contacts.selected((contacts.forces > 0.0) | (contacts.gap > -1e-9 * problem.length))
+        pushed = model.actuation(q, effort) @ effort if model.nu else np.zeros(model.nv)
+        weight = model.force(model.rest, np.zeros(model.nu))
+        scale = max(*(float(np.abs(x).max(initial=0.0)) for x in (load, pushed, weight)), 1e-12)
+        displacement = model.displacement(q)
+        status, notes = Status.CONVERGED, [f"{self.factorisations} factorisations"]
+        loose = problem.slackable & (effort[driven] <= 0.0)
+        loose &= displacement[driven] > u[driven] + 1e-9 * problem.length
+        if loose.any():
+            status = Status.SLACK
+            notes.append("slack: " + ", ".join(np.array(model.robot.actuator_names)[driven][loose]))
+        if not stable and not driven.any():
+            status = Status.UNSTABLE
+        if contacts is not None and contacts.max_penetration > 1e-6 * problem.length:
+            notes.append(f"penetration {contacts.max_penetration:.2e} m")
+            status = Status.PENETRATING
+        return State(
+            q=q, v=np.zeros(model.nv), u=u, effort=effort, displacement=displacement, contacts=contacts,
+            status=status, residual=float(np.abs(force + load).max(initial=0.0)) / scale, iterations=used,
+            elapsed=elapsed, notes=tuple(notes), factor=factor, time=0.0 if start is None else start.time,
+        )  # fmt: skip
 
     def _system(
         self, q: Array, effort: Array, rows: Rows, last: float
@@ -247,7 +278,30 @@ class Flexing:
 
         problem = self.problem
         state = equilibrium(
-            self.model, u, start=start, obstacles=problem.obstacles, alarm=problem.alarm,
+            self.model, u, start=start, max_iterations=60 if problem.obstacles else 300, obstacles=problem.obstacles, alarm=problem.alarm,
             contact_distance=self.contact_distance,
         )  # fmt: skip
         return state.but(notes=(*state.notes, "turning steps did not converge; equilibrium took over"))
+
+
+def _kept(found: Contacts | None, previous: Contacts | None, gaps: Array) -> Contacts | None:
+    """Contacts found, and those that carried force and are no longer found because a neighbouring feature is nearer.
+
+    Where two features of a surface are equally near, the detection names one or the other as the pose changes by a
+    hair; both must hold for the iteration to settle.
+    """
+    if found is None or previous is None or not len(previous) or len(gaps) != len(previous):
+        return found
+    lost = (previous.forces > 0.0) & ~np.isin(previous.key, found.key)
+    if not lost.any():
+        return found
+    stale = replace(previous.selected(lost), gap=gaps[lost])
+    return Contacts.joined([found, stale], found.names, found.poses)
+
+
+def _motion(model: Any, before: Array, after: Array, contacts: Contacts) -> Array:
+    """How much each gap changed by a step, to first order (m,)."""
+    change = model.skin_positions(after) - model.skin_positions(before)
+    if contacts.gradients is not None:
+        return np.einsum("mki,mki->m", contacts.gradients, change[contacts.vertices])
+    return np.einsum("mk,mi,mki->m", contacts.weights, contacts.normal, change[contacts.vertices])

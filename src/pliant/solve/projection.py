@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import os
 import time
+from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from typing import TYPE_CHECKING, Any
 
@@ -18,9 +19,13 @@ import numpy as np
 from pliant._kernels import geometric_local as kernels
 from pliant.actuators import Chamber
 from pliant.algebra.anderson import Anderson
+from pliant.contact.contacts import Contacts
 from pliant.errors import ArgumentError
 from pliant.models.geometric_proxy import Proxy
 from pliant.solve.commands import CommandLike, command_vector, driven_by_displacement, slackable
+from pliant.solve.complementarity import solve_contact
+from pliant.solve.newton import dense_rows
+from pliant.solve.problem import Problem
 from pliant.state import State, Status
 
 if TYPE_CHECKING:
@@ -105,6 +110,10 @@ def project(
     tolerance: float = 1e-7,
     control: str = "exact",
     weight: float = 5.0,
+    obstacles: Sequence[Any] = (),
+    spring: float | None = None,
+    clearance: float = 0.0,
+    alarm: float | None = None,
     threads: int | None = None,
     strict: bool = False,
 ) -> State:
@@ -122,6 +131,12 @@ def project(
         control: "exact" reaches commanded displacements exactly; "soft" draws to them as the source does, with a
             finite weight, and the state's displacement tells what was reached.
         weight: of soft control, relative to the stiffness of the body against the drive (the source uses 5).
+        obstacles: what is in the way, itself included (`SelfContact`); contact is frictionless here.
+        spring: stiffness of the virtual springs that push surface points out, relative to the mean stiffness of a
+            node (10 to 100); None for unilateral contact without any give.
+        clearance: distance from the surface of the other at which the springs begin (epsilon of the source) [m]. They
+            push only, and vanish when a point is farther away: nothing sticks, nothing chatters.
+        alarm: distance below which a pair is looked at [m]; default 2 % of the robot's size.
         threads: threads of the local step.
         strict: raise `SolveError` with the state attached if the solve does not succeed.
     """
@@ -131,7 +146,9 @@ def project(
         raise ArgumentError("control", f"{control!r}", "'exact' or 'soft'")
     if not (weight > 0.0 and np.isfinite(weight)):
         raise ArgumentError("weight", f"{weight}", "a positive number")
-    solver = Projection(model, threads=threads)
+    if spring is not None and not spring > 0.0:
+        raise ArgumentError("spring", f"{spring}", "a positive number or None")
+    solver = Projection(model, threads=threads, obstacles=obstacles, spring=spring, clearance=clearance, alarm=alarm)
     return solver.solve(
         u, start=start, iterations=iterations, window=window if acceleration == "anderson" else 0,
         tolerance=tolerance, softness=1.0 / weight if control == "soft" else 0.0, strict=strict,
@@ -145,15 +162,34 @@ class Projection:
         model: the geometric model.
         proxy: the constant matrix; the model's own (made once) if None.
         threads: threads of the local step.
+        obstacles, spring, clearance, alarm: see `project`.
     """
 
-    def __init__(self, model: GeometricModel, *, proxy: Proxy | None = None, threads: int | None = None) -> None:
+    def __init__(
+        self,
+        model: GeometricModel,
+        *,
+        proxy: Proxy | None = None,
+        threads: int | None = None,
+        obstacles: Sequence[Any] = (),
+        spring: float | None = None,
+        clearance: float = 0.0,
+        alarm: float | None = None,
+    ) -> None:
         self.model = model
         self.proxy = proxy or model.proxy
         self.local = LocalStep(model, threads)
         self.driven = np.flatnonzero(driven_by_displacement(model.robot))
         self.slack = slackable(model.robot)[self.driven]
         self.length = float(np.linalg.norm(np.ptp(model.layout.rest_nodes, axis=0)))
+        self.problem: Problem | None = None
+        self.give = 0.0
+        if obstacles:
+            self.problem = Problem(
+                model, obstacles, alarm=0.02 * self.length if alarm is None else alarm, contact_distance=clearance
+            )
+            if spring is not None:
+                self.give = 1.0 / (spring * float(self.proxy.matrix.diagonal().mean()))
 
     def solve(
         self,
@@ -182,6 +218,8 @@ class Projection:
         status = Status.MAX_ITERATIONS
         used = 0
         solver = self.proxy.at(q)
+        contacts: Contacts | None = None if start is None else start.contacts
+        touching: Array = np.zeros(0)
         for used in range(1, iterations + 1):
             if any(p.rotates for p in model.layout.parts):
                 solver = self.proxy.at(q)
@@ -193,7 +231,16 @@ class Projection:
             model._add_loads(x, passive, g)
             r = model.layout.reduce(q, x, g)
             model._add_parts(passive, r)
-            f, lam, ramp = self._global(solver, q, x, r, u, compliance, cap)
+            if self.problem is not None:
+                contacts = self.problem.detect(q, contacts)
+            f, lam, ramp = self._global(solver, q, x, r, u, compliance, cap, contacts)
+            if contacts is not None and len(contacts):
+                contacts = contacts.with_forces(lam[len(self.driven) :])
+                lam = lam[: len(self.driven)]
+                held = np.sort(contacts.key[contacts.forces > 0.0])
+                if not np.array_equal(held, touching):  # the history belongs to another set of contacts
+                    history.restart()
+                touching = held
             if not np.isfinite(f).all():
                 status = Status.DIVERGED
                 break
@@ -221,7 +268,9 @@ class Projection:
             history.moved(step)
             previous, smallest = norm, min(smallest, norm)
             q = model.retract(q, step)
-        return self._state(q, effort, u, status, used, time.perf_counter() - begin, start, strict)
+        if self.problem is not None:
+            contacts = self.problem.detect(q, contacts)
+        return self._state(q, effort, u, status, used, time.perf_counter() - begin, start, strict, contacts)
 
     def _compliance(self, softness: float) -> Array:
         """Diagonal compliance of soft drives: softness times that of the body at rest against each drive."""
@@ -235,12 +284,16 @@ class Projection:
         return softness * flex
 
     def _global(
-        self, solver: Any, q: Array, x: Array, r: Array, u: Array, compliance: Array, cap: float
-    ) -> tuple[Array, Array, float]:
-        """The plain step, the efforts of the drives, and how much of the drives' error it tries to remove."""
+        self, solver: Any, q: Array, x: Array, r: Array, u: Array, compliance: Array, cap: float,
+        contacts: Contacts | None,
+    ) -> tuple[Array, Array, float]:  # fmt: skip
+        """The plain step, efforts of the drives (and contact forces), and how much of the drives' error it removes."""
         n = len(self.driven)
-        if n == 0:
+        m = 0 if contacts is None else len(contacts)
+        if n + m == 0:
             return solver.solve(r), np.zeros(0), 1.0
+        if contacts is not None and m:
+            return self._touching(solver, q, x, r, u, compliance, cap, contacts)
         drives = [self.local.drive(i, q, x) for i in self.driven]
         error = np.array([d for d, _ in drives]) - u[self.driven]
         C = np.array([c for _, c in drives])
@@ -264,11 +317,35 @@ class Projection:
             loose = more
         return free + flex @ lam, lam, ramp
 
+    def _touching(
+        self, solver: Any, q: Array, x: Array, r: Array, u: Array, compliance: Array, cap: float, contacts: Contacts
+    ) -> tuple[Array, Array, float]:
+        """The plain step with contacts: the same, with unilateral rows."""
+        n = len(self.driven)
+        drives = [self.local.drive(i, q, x) for i in self.driven]
+        H = dense_rows(contacts.rows(self.model, q))
+        C = np.vstack([np.array([c for _, c in drives]).reshape(n, self.model.nv), H])
+        error = np.concatenate([[d for d, _ in drives] - u[self.driven], contacts.gap])
+        solved = solver.solve(np.column_stack([r, C.T]))
+        free, flex = solved[:, 0], solved[:, 1:]
+        W = C @ flex + np.diag(np.concatenate([compliance, np.full(len(H), self.give)]))
+        ramp = 1.0
+        if n:
+            reach = float(np.abs(flex[:, :n] @ np.linalg.solve(W[:n, :n], -error[:n])).max(initial=0.0))
+            ramp = 1.0 if reach <= cap else cap / reach
+            error[:n] *= ramp
+        lower = np.concatenate([np.where(self.slack, 0.0, -np.inf), np.zeros(len(H))])
+        found = solve_contact(W, error + C @ free, lower=lower, upper=np.full(len(lower), np.inf), tolerance=1e-10)
+        return free + flex @ found.force, found.force, ramp
+
     def _state(
-        self, q: Array, effort: Array, u: Array, status: Status, used: int, elapsed: float, start: Any, strict: bool
-    ) -> State:
+        self, q: Array, effort: Array, u: Array, status: Status, used: int, elapsed: float, start: Any, strict: bool,
+        contacts: Contacts | None = None,
+    ) -> State:  # fmt: skip
         model = self.model
         force = model.force(q, effort)
+        if contacts is not None and len(contacts):
+            force = force + np.asarray(contacts.rows(model, q).T @ contacts.forces)
         load = model.actuation(q, effort) @ effort if model.nu else np.zeros(model.nv)
         weight = model.force(model.rest, np.zeros(model.nu))
         scale = max(float(np.abs(load).max(initial=0.0)), float(np.abs(weight).max(initial=0.0)), 1e-12)
@@ -282,6 +359,7 @@ class Projection:
                 notes.append("slack: " + ", ".join(np.array(model.robot.actuator_names)[self.driven][loose]))
         state = State(
             q=q, v=np.zeros(model.nv), u=u, effort=effort, displacement=displacement, status=status,
+            contacts=contacts,
             residual=float(np.abs(force).max(initial=0.0)) / scale, iterations=used, elapsed=elapsed,
             time=0.0 if start is None else start.time, notes=tuple(notes),
         )  # fmt: skip

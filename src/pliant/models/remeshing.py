@@ -1,0 +1,159 @@
+"""Progressive remeshing of chambers that are filled with actuation elements (spec 2.7).
+
+A chamber's tets become extreme long before the body does. After each stage of an inflation the chamber is meshed anew
+inside its deformed surface: the surface vertices stay, the body's elements and rest shapes are untouched, the new
+tets take their current shape as rest shape, and the remaining ratio is relative to the volume reached.
+
+`GeometricModel` needs none of this: it measures a chamber's volume on its surface and has no elements in the air.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+
+import numpy as np
+from scipy.spatial import Delaunay
+
+from pliant.errors import ArgumentError, MeshError
+from pliant.geometry.surface import SurfaceShape
+from pliant.geometry.topology import enclosed_volume, oriented, tet_volumes
+from pliant.models.geometric_thesis import ElementGroup, ThesisResult, ThesisSimulator
+
+Array = np.ndarray
+ALPHA_MAX, D_MAX = 4.0, 4.0
+
+
+def fill_surface(vertices: Array, triangles: Array, *, size: float | None = None) -> tuple[Array, Array]:
+    """Tets inside a closed surface, on its vertices and new interior points.
+
+    Args:
+        vertices: surface vertices [m] (n, 3).
+        triangles: closed surface (m, 3); either orientation.
+        size: spacing of the interior points [m]; 1.5 times the mean edge by default.
+
+    Returns:
+        Interior points (k, 3), and tets (t, 4) into the surface vertices followed by the interior points.
+    """
+    used = np.unique(triangles)
+    volume = enclosed_volume(vertices, triangles)
+    faces = triangles if volume > 0 else triangles[:, ::-1]
+    shape = SurfaceShape(vertices[used], np.searchsorted(used, faces))
+    if size is None:
+        edges = vertices[triangles[:, 1]] - vertices[triangles[:, 0]]
+        size = 1.5 * float(np.linalg.norm(edges, axis=1).mean())
+    low, high = vertices[used].min(axis=0), vertices[used].max(axis=0)
+    axes = [np.arange(a + 0.5 * size, b, size) for a, b in zip(low, high)]
+    grid = np.stack(np.meshgrid(*axes, indexing="ij"), -1).reshape(-1, 3)
+    inner = grid[shape.distance(grid) < -0.35 * size] if len(grid) else np.zeros((0, 3))
+    points = np.vstack([vertices[used], inner])
+    tets = Delaunay(points, qhull_options="QJ Qbb").simplices
+    centre = points[tets].mean(axis=1)
+    tets = tets[shape.distance(centre) < 0]
+    tets = oriented(points, tets)
+    volumes = tet_volumes(points, tets)
+    tets = tets[volumes > 1e-6 * volumes.mean()]
+    if not len(tets):
+        raise MeshError("no tet fits into the chamber; refine its surface")
+    index = np.concatenate([used, len(vertices) + np.arange(len(inner))])
+    return inner, index[tets]
+
+
+def needs_remeshing(rest: Array, current: Array, *, alpha: float = ALPHA_MAX, stretch: float = D_MAX) -> Array:
+    """Which tets (n, 4, 3) have grown by more than alpha or are stretched by more than a Frobenius norm (n,)."""
+    edges = lambda s: (s[:, 1:] - s[:, :1]).transpose(0, 2, 1)  # noqa: E731
+    F = edges(current) @ np.linalg.inv(edges(rest))
+    return (np.linalg.det(F) > alpha) | (np.linalg.norm(F, axis=(1, 2)) > stretch)
+
+
+@dataclass(frozen=True, eq=False)
+class Inflation:
+    """What `inflate` did.
+
+    Attributes:
+        vertices: deformed body vertices [m] (n, 3).
+        ratio: volume ratio reached.
+        stages: commanded ratio of each stage.
+        remeshed: whether the chamber was meshed anew after each stage.
+        jumps: largest motion of a body vertex caused by remeshing alone, re-solved at the same volume [m].
+        results: the solver's results.
+    """
+
+    vertices: Array
+    ratio: float
+    stages: list[float] = field(default_factory=list)
+    remeshed: list[bool] = field(default_factory=list)
+    jumps: list[float] = field(default_factory=list)
+    results: list[ThesisResult] = field(default_factory=list, repr=False)
+
+
+def schedule(ratio: float, limit: float = ALPHA_MAX) -> list[float]:
+    """Ratios of the stages: limit, limit^2, ... up to the ratio."""
+    if not (np.isfinite(ratio) and ratio > 0.0):
+        raise ArgumentError("ratio", f"{ratio}", "a finite number greater than 0")
+    out = []
+    value = limit
+    while value < ratio:
+        out.append(value)
+        value *= limit
+    return [*out, ratio]
+
+
+def inflate(
+    vertices: Array,
+    body: ElementGroup | list[ElementGroup],
+    surface: Array,
+    fixed: Array,
+    ratio: float,
+    *,
+    weight: float = 5.0,
+    remesh: bool = True,
+    limit: float = 2.0,
+    tolerance: float = 1e-7,
+    iterations: int = 600,
+    check_jumps: bool = False,
+) -> Inflation:
+    """Inflate a chamber in stages, meshing it anew where its tets have become extreme.
+
+    Args:
+        vertices: rest vertices of the body [m] (n, 3).
+        body: body elements.
+        surface: closed surface of the chamber (m, 3), vertices of the body.
+        fixed: held vertices.
+        ratio: wanted volume ratio.
+        weight: of the chamber's tets.
+        remesh: False applies the whole ratio at once to the first mesh, as a comparison.
+        limit: factor between stages.
+        tolerance: of each solve [m].
+        iterations: of each solve.
+        check_jumps: also solve directly after each remeshing, at the volume reached, and note how far the body moved.
+    """
+    groups = body if isinstance(body, list) else [body]
+    rest = np.asarray(vertices, float)
+    groups = [g if g.rest is not None else replace(g, rest=rest[g.cells]) for g in groups]
+    n = len(rest)
+    first = abs(enclosed_volume(rest, surface))
+    x = rest.copy()
+    inner, tets = fill_surface(x, surface)
+    chamber = ElementGroup("air", "chamber", tets, weight, rest=np.vstack([x, inner])[tets])
+    out = Inflation(x, 1.0)
+    for stage in schedule(ratio, limit) if remesh else [ratio]:
+        now = abs(enclosed_volume(x[:n], surface)) if remesh else first
+        simulator = ThesisSimulator(np.vstack([x[:n], inner]), [*groups, chamber], fixed)
+        result = simulator.forward(
+            {"air": stage * first / now}, tolerance=tolerance, iterations=iterations
+        )
+        x = result.vertices[:n]
+        inner = result.vertices[n:]
+        out.stages.append(stage)
+        out.results.append(result)
+        anew = bool(remesh and needs_remeshing(chamber.rest, result.vertices[chamber.cells]).any())  # type: ignore[arg-type]
+        out.remeshed.append(anew)
+        if remesh:
+            inner, tets = fill_surface(x, surface)
+            chamber = ElementGroup("air", "chamber", tets, weight, rest=np.vstack([x, inner])[tets])
+            if check_jumps:
+                again = ThesisSimulator(np.vstack([x, inner]), [*groups, chamber], fixed)
+                settled = again.forward({"air": stage * first / abs(enclosed_volume(x, surface))}, iterations=1)
+                out.jumps.append(float(np.abs(settled.vertices[:n] - x).max()))
+    final = abs(enclosed_volume(x, surface)) / first
+    return Inflation(x, final, out.stages, out.remeshed, out.jumps, out.results)
