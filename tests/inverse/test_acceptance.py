@@ -212,7 +212,7 @@ def test_d2_tower_round_trip_through_self_contact():
 def test_d2_finger_round_trip_against_an_obstacle():
     model = pl.FemModel(pl.robots.finger(cables=2, size=0.0075))
     strokes = np.array([18e-3, 18e-3])
-    obstacle = [pl.Cylinder((0.035, -0.03, -0.055), (0.035, 0.03, -0.055), 0.012)]
+    obstacle = [pl.Plane(point=(0.045, 0, 0), normal=(-1, 0, 0))]
     free = pl.equilibrium(model, strokes, strict=True)
     state = pl.equilibrium(model, strokes, obstacles=obstacle, strict=True)
     assert (state.contacts.forces > 1e-6).any()

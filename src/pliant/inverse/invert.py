@@ -11,7 +11,7 @@ import numpy as np
 
 from pliant.errors import ArgumentError
 from pliant.inverse.condense import Condensed, condense
-from pliant.inverse.limits import Limit, actuator_limits
+from pliant.inverse.limits import Limit, actuator_limits, violations
 from pliant.inverse.mechanics import Implicit, Static
 from pliant.inverse.nested import descend
 from pliant.inverse.qpcc import QPCC, QPCCSolution, QPCCStatus, solve_qpcc
@@ -24,6 +24,7 @@ from pliant.state import Command, State, Status
 Array = np.ndarray
 _MET = 1e-6  # of the robot's size: a target closer than this counts as met
 _FAST = 25  # all-at-once iterations before the safe, nested ones take over
+_BROKEN = 1e-6  # limits exceeded by more than this, relative, are broken
 _STEP = 1e-9  # of the robot's size: a smaller step ends the iteration
 
 
@@ -171,6 +172,10 @@ def _prescribed(model: Any, given: Mapping[str, float]) -> tuple[dict[int, float
 def _start(model: Any, state: State | None, fixed: dict[int, float]) -> _Work:
     q = np.array(model.rest if state is None else state.q, dtype=float)
     effort = np.zeros(model.nu) if state is None else np.array(state.effort, dtype=float)
+    if q.shape != (model.nq,) or effort.shape != (model.nu,):
+        raise ArgumentError("state", f"q {q.shape} and effort {effort.shape}", f"({model.nq},) and ({model.nu},)")
+    if not (np.isfinite(q).all() and np.isfinite(effort).all()):
+        raise ArgumentError("state", "its q or effort is not finite", "a finite state")
     for i, value in fixed.items():
         effort[i] = value
     return _Work(q, effort, None if state is None else state.contacts, proximal=1e-9)
@@ -239,7 +244,7 @@ def _iterate(setting: Problem, mechanics: Any, work: _Work, options: _Options, *
     reached = float(np.abs(now).max(initial=0.0)) <= _MET * setting.length
     tolerance = _STEP if reached or condensed.exact.free.size else 1e-7
     if fraction == 1.0 and size <= tolerance * setting.length and condensed.stable:
-        return _verdict(setting, work, options.targets)
+        return _verdict(setting, work, options)
     _adapt(work, now, fraction)
     return None
 
@@ -264,20 +269,33 @@ def _nested(setting: Problem, work: _Work, options: _Options, iterations: int) -
         if not settled.ok:
             return settled.status, 0
 
-    def linearised(state: State, proximal: float) -> tuple[QPCC, QPCCSolution, Array, Condensed]:
-        work.q, work.effort, work.contacts, work.proximal = state.q, state.effort, state.contacts, proximal
+    def excess(state: State) -> float:
+        return max(_violations(setting, options, state).values(), default=0.0)
+
+    def linearised(state: State) -> Condensed:
+        work.q, work.effort, work.contacts = state.q, state.effort, state.contacts
         condensed = _condense(setting, mechanics, work, options)
         assert condensed is not None  # an equilibrium is admissible
+        return condensed
+
+    def solved(condensed: Condensed, proximal: float) -> tuple[QPCC, QPCCSolution, Array]:
+        work.proximal = proximal
         qpcc, solution, effort, contact = _solve(condensed, work, options, 0.0)
-        return qpcc, replace(solution, effort=effort, contact=contact), condensed.step(effort, contact), condensed
+        return qpcc, replace(solution, effort=effort, contact=contact), condensed.step(effort, contact)
 
     state, work.problem, work.solution, work.condensed, status, count = descend(
-        setting, options.targets, settled, linearised, iterations=iterations
+        setting, options.targets, settled, excess, linearised, solved, iterations=iterations
     )
     work.q, work.effort, work.contacts = state.q, state.effort, state.contacts
     if status is Status.CONVERGED:
-        status = _verdict(setting, work, options.targets)
+        status = _verdict(setting, work, options)
     return status, count
+
+
+def _violations(setting: Problem, options: _Options, at: Any) -> dict[str, float]:
+    return violations(
+        options.limits, setting.model, at.q, at.effort, at.contacts, options.previous, options.dt
+    )
 
 
 def _now(model: Any, work: _Work, targets: Sequence[Target]) -> Array:
@@ -345,15 +363,19 @@ def _adapt(work: _Work, now: Array, fraction: float) -> None:
     work.cost = cost
 
 
-def _verdict(setting: Problem, work: _Work, targets: Sequence[Target]) -> Status:
+def _verdict(setting: Problem, work: _Work, options: _Options) -> Status:
     """The status of a solution that no longer moves."""
     assert work.solution is not None
-    rows = [t.evaluate(setting.model, work.q, work.effort, work.contacts) for t in targets]
+    rows = [t.evaluate(setting.model, work.q, work.effort, work.contacts) for t in options.targets]
     error = max((float(np.abs(r.value * r.weight).max(initial=0.0)) for r in rows), default=0.0)
     if work.solution.status is QPCCStatus.INFEASIBLE:
         return Status.STALLED
     if work.solution.status is QPCCStatus.RELAXED:
         work.notes.extend(work.solution.notices)
+        return Status.RELAXED
+    broken = {k: v for k, v in _violations(setting, options, work).items() if v > _BROKEN}
+    if broken:
+        work.notes.extend(f"the {name} exceeds its limit by {v:.2g} of it" for name, v in broken.items())
         return Status.RELAXED
     if error <= _MET * setting.length:
         return Status.CONVERGED
@@ -398,7 +420,7 @@ def _command(
         time=mechanics.time,
         contacts=work.contacts,
         status=status,
-        residual=0.0 if work.condensed is None else _residual(mechanics, work),
+        residual=0.0 if work.condensed is None else _residual(mechanics, work, setting.length),
         iterations=count,
         elapsed=elapsed,
         factor=None if work.condensed is None else work.condensed.factor,
@@ -420,9 +442,11 @@ def _command(
     )
 
 
-def _residual(mechanics: Any, work: _Work) -> float:
+def _residual(mechanics: Any, work: _Work, length: float) -> float:
     """Size of the Newton correction that remains, relative to the size of the pose [-]."""
-    if work.condensed is None or work.solution is None or work.solution.contact.size:
+    if work.condensed is None:
         return float("nan")
-    unbalanced = mechanics.residual(work.q, work.effort, None)
-    return float(np.abs(work.condensed.factor.solve(unbalanced)).max())
+    correction = work.condensed.factor.solve(mechanics.residual(work.q, work.effort, None))
+    if work.solution is not None and work.solution.contact.size == work.condensed.X_c.shape[1]:
+        correction = correction + work.condensed.X_c @ work.solution.contact
+    return float(np.abs(correction).max()) / length

@@ -6,6 +6,7 @@ Actuators carry their own limits (effort, displacement, rate); the classes here 
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
 
@@ -196,6 +197,23 @@ class StrainLimit:
         value, row = gauge(q, self.sensor)
         name = f"strain of {self.sensor}"
         return LimitRows(name, np.array([value]), np.array([self.low]), np.array([self.high]), row[None, :])
+
+
+def violations(
+    limits: Sequence[Limit], model: Any, q: Array, effort: Array, contacts: Any, previous: Any, dt: float
+) -> dict[str, float]:
+    """How far limits are exceeded at a configuration, relative to the size of their bounds: name -> amount [-]."""
+    out: dict[str, float] = {}
+    for limit in limits:
+        rows = limit.evaluate(model, q, effort, contacts, previous, dt)
+        if rows is None or not len(rows.value):
+            continue
+        finite = [np.abs(b[np.isfinite(b)]).max(initial=0.0) for b in (rows.low, rows.high)]
+        size = max(*finite, float(np.abs(rows.value).max()), 1e-300)
+        worst = float(np.maximum(rows.low - rows.value, rows.value - rows.high).max()) / size
+        if worst > 0.0:
+            out[rows.name] = max(worst, out.get(rows.name, 0.0))
+    return out
 
 
 def actuator_limits(robot: Any) -> list[Limit]:

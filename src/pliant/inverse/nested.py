@@ -18,6 +18,7 @@ from pliant.solve.problem import Problem
 from pliant.state import State, Status
 
 Array = np.ndarray
+_HELD = 1e-7  # limits exceeded by less than this, relative, count as held
 
 
 def target_cost(model: Any, targets: Sequence[Target], state: Any) -> float:
@@ -30,7 +31,9 @@ def descend(
     setting: Problem,
     targets: Sequence[Target],
     state: State,
-    linearised: Callable[[State, float], tuple[QPCC, QPCCSolution, Array, Any]],
+    excess: Callable[[State], float],
+    linearised: Callable[[State], Any],
+    solved: Callable[[Any, float], tuple[QPCC, QPCCSolution, Array]],
     *,
     iterations: int,
 ) -> tuple[State, QPCC | None, QPCCSolution | None, Any, Status, int]:
@@ -40,22 +43,24 @@ def descend(
         setting: model and surroundings.
         targets: what is wanted.
         state: an equilibrium to start from.
-        linearised: solves the QPCC at a state with a proximal weight; returns it, its solution, the step dq and the
-            condensed problem.
-        iterations: outer iterations allowed.
+        excess: by how much a state exceeds the limits [-]; where they are exceeded, lowering this comes first.
+        linearised: condenses the mechanics at an equilibrium.
+        solved: solves the QPCC of a condensed problem with a proximal weight; returns it, its solution and the step dq.
+        iterations: outer iterations allowed; twice as many trials are settled at most.
 
     Returns:
         (state, QPCC, its solution, condensed problem, status, iterations); the status is CONVERGED when no step lowers
         the cost any further.
     """
     model = setting.model
-    cost = target_cost(model, targets, state)
-    proximal = 1e-6
+    cost, over = target_cost(model, targets, state), excess(state)
+    proximal, trials = 1e-6, 2 * iterations
     problem, solution, condensed = None, None, None
     for count in range(1, iterations + 1):
+        condensed = linearised(state)
         moved = False
         for _ in range(14):
-            problem, solution, dq, condensed = linearised(state, proximal)
+            problem, solution, dq = solved(condensed, proximal)
             if not solution.status.success and not solution.notices:
                 return state, problem, solution, condensed, Status.STALLED, count
             size = float(np.abs(dq).max())
@@ -64,17 +69,21 @@ def descend(
             if size <= 1e-8 * setting.length:
                 return state, problem, solution, condensed, Status.CONVERGED, count
             if size <= 0.25 * setting.length:
-                trial = settle(setting, model.retract(state.q, dq), solution.effort, state.contacts)
+                if trials == 0:
+                    return state, problem, solution, condensed, Status.MAX_ITERATIONS, count
+                trials -= 1
+                trial = settle(setting, model.retract(state.q, dq), solution.effort, state.contacts, follow=False)
                 if trial.ok:
-                    new = target_cost(model, targets, trial)
-                    if new < cost * (1.0 - 1e-12):
+                    new, new_over = target_cost(model, targets, trial), excess(trial)
+                    better = new < cost * (1.0 - 1e-12) and new_over <= max(over, _HELD)
+                    if better or (over > _HELD and new_over < 0.9 * over):
                         moved = True
                         break
             proximal = min(max(proximal * 8.0, 1e-8), 1e6)
         if not moved:
             return state, problem, solution, condensed, Status.CONVERGED, count
-        done = (cost - new) <= 1e-12 * cost
-        state, cost = trial, new
+        done = over <= _HELD and (cost - new) <= 1e-12 * cost
+        state, cost, over = trial, new, new_over
         proximal = max(proximal / 8.0, 1e-10)
         if done:
             return state, problem, solution, condensed, Status.CONVERGED, count
