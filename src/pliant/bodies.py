@@ -70,7 +70,8 @@ class RodBody:
         position: where the base is [m].
         rotation: orientation of the base (wxyz).
         rest_curvature: curvature and torsion of the rest shape (kappa_x, kappa_y, kappa_z) [1/m].
-        parent: name of the rod at whose tip this one starts (position and rotation are then relative to it); "" for none.
+        parent: name of the rod at whose tip this one starts (position and rotation are then relative to
+            it); "" for none.
         tip_mass: mass of a rigid payload at the tip [kg].
         damping: viscosity of the material relative to its stiffness (Kelvin-Voigt time) [s].
     """

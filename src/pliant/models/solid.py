@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
+from pliant._kernels.material_codes import LINEAR
 from pliant._kernels.viscous import rotated_stiffness
 from pliant.actuators import Cable, Chamber
 from pliant.algebra.symmetric import SymmetricMatrix
@@ -156,6 +157,16 @@ class SolidModel:
     def retract(self, q: Array, dq: Array) -> Array:
         """The configuration reached from q by the tangent increment dq."""
         return self.layout.retract(q, dq)
+
+    def inverted(self, q: Array) -> bool:
+        """True if some element is turned inside out; small-strain elements do not count."""
+        x = self.positions(q)
+        for group, index in zip(self.layout.groups, self._material):
+            F = np.einsum("eai,egaj->egij", x[group.cells], group.grads)
+            J = np.einsum("egi,egi->eg", F[..., 0], np.cross(F[..., 1], F[..., 2]))
+            if (J[self._codes[index] != LINEAR] <= 0.0).any():
+                return True
+        return False
 
     # ---- contract: mechanics ----------------------------------------------------------------------------
     def _scale(self, effort: Array) -> list[Array]:

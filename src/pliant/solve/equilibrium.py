@@ -17,6 +17,10 @@ from pliant.solve.problem import Problem
 from pliant.state import State, Status
 
 Array = np.ndarray
+_SHORTEST = 2e-3  # of the load change: shorter steps are not tried
+_FOLDING = (
+    0.06  # of the load change: in steps up to this an inverted element is taken for the law's own answer
+)
 _STEP_TOLERANCE = 1e-8  # of the robot's size: Newton converges quadratically, so the next step would be 1e-16
 
 
@@ -29,7 +33,7 @@ class _Iterate:
     contacts: Contacts | None
     iterations: int = 0
     factor: Any = None
-    stable: bool = True
+    stable: bool | None = True
     status: Status = Status.MAX_ITERATIONS
 
 
@@ -39,7 +43,7 @@ def equilibrium(
     *,
     obstacles: Sequence[Any] = (),
     start: State | None = None,
-    max_iterations: int = 300,
+    max_iterations: int = 600,
     alarm: float | None = None,
     contact_distance: float = 0.0,
     gap_tolerance: float = 1e-6,
@@ -47,18 +51,22 @@ def equilibrium(
 ) -> State:
     """The static equilibrium of a model.
 
-    Newton's method with an affine-invariant line search finds the pose directly in most cases. Where it fails, the
-    load is followed in adaptive steps; where the path ends in a snap-through, the body is relaxed to the branch
+    Newton's method with an affine-invariant line search finds the pose directly in most cases. Where it
+    fails, the
+    load is followed in adaptive steps; where the path ends in a snap-through, the body is relaxed to the
+    branch
     that it falls to. The status says which of these happened.
 
     Args:
         model: any mechanical model.
-        u: command per actuator, in the unit of its drive: a mapping of names, or one value per actuator. Actuators
+        u: command per actuator, in the unit of its drive: a mapping of names, or one value per actuator.
+            Actuators
             not named keep the command of `start`, or zero.
         obstacles: what is in the way; contact is unilateral with each obstacle's Coulomb friction.
         start: a state to start from (warm start); the rest pose if None.
         max_iterations: linear solves allowed in all.
-        alarm: distance below which a pair is treated as a possible contact [m]; default 5 % of the robot's size.
+        alarm: distance below which a pair is treated as a possible contact [m]; default 5 % of the
+            robot's size.
         contact_distance: gap at which contact begins [m].
         gap_tolerance: allowed penetration relative to the robot's size [-].
         strict: raise `SolveError` with the state attached if the solve does not succeed.
@@ -91,22 +99,38 @@ def equilibrium(
     return state.require() if strict else state
 
 
-def settle(problem: Problem, q: Array, effort: Array, contacts: Contacts | None = None) -> State:
-    """The equilibrium at given efforts, whatever drives the actuators, from a configuration near it."""
+def settle(
+    problem: Problem, q: Array, effort: Array, contacts: Contacts | None = None, *, follow: bool = True
+) -> State:
+    """The equilibrium at given efforts, whatever drives the actuators, from a configuration near it.
+
+    With `follow=False` only Newton's method is tried; a trial that needs more than that is not near.
+    """
     fixed = problem.effort_driven()
     origin = _Iterate(np.array(q), np.array(effort), contacts)
     notes: list[str] = []
-    found = _newton(fixed, origin, effort, None, max_iterations=40)
+    found = _newton(fixed, origin, effort, None, max_iterations=40 if follow else 15)
     status = found.status
-    if not status.ok:
+    if not status.ok and follow:
         found, status = _continue(fixed, origin, effort, found, 200, notes)
     return _finish(fixed, found, status, effort, 1e-6, notes, 0.0)
 
 
 def _newton(
-    problem: Problem, origin: _Iterate, u: Array, offset: Array | None, *, max_iterations: int
+    problem: Problem,
+    origin: _Iterate,
+    u: Array,
+    offset: Array | None,
+    *,
+    max_iterations: int,
+    folding: bool = False,
 ) -> _Iterate:
-    """Newton's method at a fixed command; `offset` is subtracted from the force (homotopy)."""
+    """Newton's method at a fixed command; `offset` is subtracted from the force (homotopy).
+
+    A large step can land on a branch with elements turned inside out, which some laws admit; unless
+    `folding`, that
+    counts as a failure. On a path followed in small steps it is what the law answers, and is noted.
+    """
     model = problem.model
     q, effort, contacts = origin.q, origin.effort.copy(), origin.contacts
     effort[~problem.driven] = u[~problem.driven]
@@ -132,7 +156,7 @@ def _newton(
         drives = rows.columns[:, : rows.drives] @ rows.force[: rows.drives]
         step = system.solve(force - drives)
         size = float(np.abs(step.dq).max()) if len(step.dq) else 0.0
-        result = _Iterate(q, effort, contacts, spent, system.factor, system.stable and system.shift == 0.0)
+        result = _Iterate(q, effort, contacts, spent, system.factor, system.stable)
         if not np.isfinite(size):
             result.status = Status.DIVERGED
             return result
@@ -148,7 +172,7 @@ def _newton(
         effort, contacts = problem.split(effort, multipliers, contacts, step.states)
         if alpha == 1.0 and size <= _STEP_TOLERANCE * problem.length and system.shift == 0.0:
             done = _Iterate(q, effort, contacts, spent, system.factor, system.stable)
-            done.status = Status.CONVERGED
+            done.status = Status.INVERTED if not folding and _inverted(model, q) else Status.CONVERGED
             return done
     result.status = Status.MAX_ITERATIONS
     return result
@@ -201,39 +225,55 @@ def _continue(
         residual = residual + rows.columns[:, rows.drives :] @ rows.force[rows.drives :]
     if not np.isfinite(residual).all():
         return failed, Status.INVERTED
-    t, dt = 0.0, 0.25
+    t, dt, snaps = 0.0, 0.25, 0
+    last = failed.status
     while t < 1.0 and spent < budget:
+        before = spent
         new = min(t + dt, 1.0)
         u = begin_u + new * (target - begin_u)
-        found = _newton(problem, here, u, (1.0 - new) * residual, max_iterations=15)
-        spent = found.iterations
-        here.iterations = spent
+        offset = (1.0 - new) * residual
+        found = _newton(
+            problem, here, u, offset, max_iterations=min(15, budget - spent), folding=dt <= _FOLDING
+        )
+        spent = here.iterations = found.iterations
         if found.status.ok:
             t, here = new, found
-            dt *= 2.0
-        else:
-            dt *= 0.4
-            if dt < 1e-3:
+            dt *= 2.0 if spent - before <= 8 else 1.0
+            continue
+        dt *= 0.4
+        if dt < _SHORTEST:
+            # The path ends here: let the body fall just beyond its end, and go on from where it lands.
+            new = min(t + 4.0 * _SHORTEST, 1.0)
+            u = begin_u + new * (target - begin_u)
+            fallen = _relax(problem, here, u, (1.0 - new) * residual, budget - spent)
+            spent = here.iterations = fallen.iterations
+            if not fallen.status.ok:
+                last = fallen.status
                 break
+            if snaps == 0:
+                notes.append(f"the path ended at {100 * t:.1f} % of the load change; there the body snapped")
+            t, here, dt, snaps = new, fallen, 4.0 * _SHORTEST, snaps + 1
     if t >= 1.0:
-        return here, Status.CONTINUED
-    relaxed = _relax(problem, here, target, budget - spent)
-    if relaxed.status.ok:
-        notes.append(
-            f"the path could be followed to {100 * t:.1f} % of the load change; then the body snapped"
-        )
-        return relaxed, Status.SNAPPED
+        return here, Status.SNAPPED if snaps else Status.CONTINUED
     notes.append(f"followed the path to {100 * t:.1f} % of the load change")
-    return relaxed, failed.status if spent < budget else Status.MAX_ITERATIONS
+    here.iterations = spent
+    return here, Status.MAX_ITERATIONS if spent >= budget else last
 
 
-def _relax(problem: Problem, origin: _Iterate, u: Array, budget: int) -> _Iterate:
-    """Let the body fall to a stable equilibrium by damped steps (implicit gradient flow), then polish it."""
+def _relax(problem: Problem, origin: _Iterate, u: Array, offset: Array, budget: int) -> _Iterate:
+    """Let the body fall to a stable equilibrium: damped steps that lower its energy, then Newton's method.
+
+    The drives and contacts enter the merit by an exact penalty, with factors above their forces.
+    """
     model = problem.model
     q, effort, contacts = origin.q, origin.effort.copy(), origin.contacts
     effort[~problem.driven] = u[~problem.driven]
-    spent, shift = origin.iterations, 1e-2
-    for _ in range(max(budget, 10)):
+    potential = np.where(problem.driven, 0.0, effort)
+    spent, shift, moved, penalty = origin.iterations, 1e-2, 0.0, 0.0
+    failed = _Iterate(q, effort, contacts, spent)
+    failed.status = Status.STALLED
+    limit = spent + budget
+    while spent < limit:
         contacts = problem.detect(q, contacts)
         force, K = linearise(model, q, effort)
         if not np.isfinite(force).all():
@@ -243,28 +283,46 @@ def _relax(problem: Problem, origin: _Iterate, u: Array, budget: int) -> _Iterat
         spent += 1
         if system is None:
             break
-        drives = rows.columns[:, : rows.drives] @ rows.force[: rows.drives]
-        step = system.solve(force - drives)
+        step = system.solve(force - offset - rows.columns[:, : rows.drives] @ rows.force[: rows.drives])
         size = float(np.abs(step.dq).max())
         if not np.isfinite(size):
             break
         alpha = min(1.0, 0.1 * problem.length / max(size, 1e-300))
+        penalty = max(penalty, 2.0 * float(np.abs(step.force).max(initial=0.0)))
         trial = model.retract(q, alpha * step.dq)
-        while alpha > 1e-6 and not np.isfinite(model.force(trial, effort)).all():
-            alpha *= 0.3
-            trial = model.retract(q, alpha * step.dq)
-        q = trial
+        here = (
+            model.energy(q, potential) + moved + penalty * _violation(problem, rows, q, u, np.zeros(model.nv))
+        )
+        there = model.energy(trial, potential) + moved + alpha * float(offset @ step.dq)
+        there += penalty * _violation(problem, rows, trial, u, alpha * step.dq)
+        if not there < here:
+            shift = min(4.0 * shift, 1e3)
+            if shift >= 1e3:
+                break
+            continue
+        q, moved = trial, moved + alpha * float(offset @ step.dq)
         multipliers = rows.force + alpha * (step.force - rows.force)
         effort, contacts = problem.split(effort, multipliers, contacts, step.states)
-        shift = max(0.3 * shift, 1e-6) if alpha == 1.0 else min(4.0 * shift, 10.0)
+        shift = max(0.3 * shift, 1e-6) if alpha == 1.0 else shift
         if size < 1e-3 * problem.length:
-            polished = _newton(problem, _Iterate(q, effort, contacts, spent), u, None, max_iterations=20)
+            near = _Iterate(q, effort, contacts, spent)
+            polished = _newton(problem, near, u, offset, max_iterations=min(20, limit - spent), folding=True)
             spent = polished.iterations
-            if polished.status.ok and polished.stable:
+            if polished.status.ok and polished.stable is not False:
                 return polished
-    failed = _Iterate(q, effort, contacts, spent)
-    failed.status = Status.STALLED
+    failed.iterations = spent
     return failed
+
+
+def _violation(problem: Problem, rows: Any, q: Array, u: Array, dq: Array) -> float:
+    """How much drives miss their commands and contacts overlap at q, dq away from where the rows hold."""
+    n = rows.drives
+    value = rows.value + rows.rows @ dq
+    if n:
+        value[:n] = problem.model.displacement(q)[problem.driven] - u[problem.driven]
+    normal = value[n:] if not len(rows.triples) else value[rows.triples[:, 0]]
+    missed = np.where(np.isneginf(rows.lower[:n]), np.abs(value[:n]), np.maximum(-value[:n], 0.0))
+    return float(missed.sum() + np.maximum(-normal, 0.0).sum())
 
 
 def _finish(
@@ -287,13 +345,17 @@ def _finish(
     residual = float(np.abs(force + load).max(initial=0.0)) / scale
     displacement = model.displacement(found.q)
     if status.ok:
+        if _inverted(model, found.q):
+            notes.append("some elements are inside out: the material law is used beyond its range")
         slack = problem.slackable & (found.effort[problem.driven] <= 0.0)
         slack &= displacement[problem.driven] > u[problem.driven] + 1e-9 * problem.length
         if slack.any():
             names = np.array(model.robot.actuator_names)[problem.driven][slack]
             notes.append(f"slack: {', '.join(names)}")
             status = Status.SLACK if status is Status.CONVERGED else status
-        if not found.stable and not problem.driven.any():
+        if found.stable is None:
+            notes.append("its stability could not be told")
+        elif not found.stable:
             status = Status.UNSTABLE
         if contacts is not None and contacts.max_penetration > gap_tolerance * problem.length:
             notes.append(f"penetration {contacts.max_penetration:.2e} m")
@@ -312,6 +374,11 @@ def _finish(
         notes=tuple(notes),
         factor=found.factor if status.ok else None,
     )
+
+
+def _inverted(model: Any, q: Array) -> bool:
+    check = getattr(model, "inverted", None)
+    return check is not None and bool(check(q))
 
 
 def _mean_diagonal(K: Any) -> float:

@@ -1,7 +1,7 @@
 """One Newton system: mechanics, prescribed displacements and contacts, linearised and solved together.
 
-At a configuration q with efforts e the unknowns are a step dq, new efforts of the displacement-driven actuators and
-the contact forces lam:
+At a configuration q with efforts e the unknowns are a step dq, new efforts of the displacement-driven
+actuators and the contact forces lam:
 
     K dq = f(q, e) + A (e_new - e) + H^T lam
     C dq + delta(q) - u = 0            (or >= 0 with a tension >= 0 where the cable may go slack)
@@ -80,15 +80,37 @@ class Step:
 
 
 class LinearSystem:
-    """A tangent stiffness and constraint rows, factorised once and solved for several residuals."""
+    """A tangent stiffness and constraint rows, factorised once and solved for several residuals.
+
+    Args:
+        K: tangent stiffness.
+        rows: constraint rows.
+        shift: added to the diagonal of K.
+        indefinite: K need not be positive definite. Drives that pull are then held exactly, and what
+            counts is whether
+            K is positive definite on the motions that they leave free.
+
+    Attributes:
+        stable: whether it is; None where that could not be told.
+    """
 
     def __init__(self, K: Any, rows: Rows, shift: float = 0.0, *, indefinite: bool = False) -> None:
         self.rows = rows
         self.shift = shift
-        self.stable = not indefinite
-        self.factor: Any = factorise_general(K) if indefinite else factorise(_shifted(K, shift))
+        self._held = _pulling(rows) if indefinite else None
+        matrix = _shifted(K, shift)
+        self.factor: Any = factorise_general(matrix) if indefinite else factorise(matrix)
         self.flexibility = self.factor.solve(rows.columns) if rows.size else np.zeros((len(rows.rows.T), 0))
         self.W = rows.rows @ self.flexibility
+        self.stable: bool | None = True if self._held is None else self._constrained_definite(self._held)
+
+    def _constrained_definite(self, held: Array) -> bool | None:
+        """True if C K^-1 C^T has as many negative eigenvalues as K: then K is definite where C is null."""
+        negative = self.factor.negative_eigenvalues
+        if negative is None:
+            return None
+        W = self.W[np.ix_(held, held)]
+        return negative == int((np.linalg.eigvalsh(0.5 * (W + W.T)) < 0).sum())
 
     def solve(self, force: Array, value: Array | None = None, start: Array | None = None) -> Step:
         """The Newton step for an unbalanced force (without the multipliers' share) and row values."""
@@ -101,18 +123,29 @@ class LinearSystem:
         if rows.bilateral:
             lam = _solve_small(self.W, -offset)
             return Step(free + self.flexibility @ lam, lam)
-        found = solve_contact(
-            self.W,
-            offset,
-            triples=rows.triples if len(rows.triples) else None,
-            friction=rows.friction,
-            lower=rows.lower,
-            upper=rows.upper,
-            start=rows.force if start is None else start,
-            tolerance=1e-12,
-            max_iterations=2000,
-        )
-        return Step(free + self.flexibility @ found.force, found.force, found.states, found.residual)
+        begin = rows.force if start is None else start
+        if self._held is not None and self._held.any():
+            lam, states, residual = self._solve_held(self._held, offset, begin)
+        else:
+            found = _complementarity(self.W, offset, rows, np.ones(rows.size, dtype=bool), begin)
+            lam, states, residual = found.force, found.states, found.residual
+        return Step(free + self.flexibility @ lam, lam, states, residual)
+
+    def _solve_held(self, held: Array, offset: Array, start: Array) -> tuple[Array, tuple, float]:
+        """Eliminate the held rows exactly; the others are complementary on what remains."""
+        others = ~held
+        W = self.W
+        across = _solve_small(W[np.ix_(held, held)], np.column_stack([W[np.ix_(held, others)], offset[held]]))
+        lam = np.zeros(len(offset))
+        states: tuple = ()
+        residual = 0.0
+        if others.any():
+            reduced = W[np.ix_(others, others)] - W[np.ix_(others, held)] @ across[:, :-1]
+            rest = offset[others] - W[np.ix_(others, held)] @ across[:, -1]
+            found = _complementarity(reduced, rest, self.rows, others, start)
+            lam[others], states, residual = found.force, found.states, found.residual
+        lam[held] = np.maximum(-across[:, -1] - across[:, :-1] @ lam[others], self.rows.lower[held])
+        return lam, states, residual
 
     def correct(self, unbalanced: Array, value: Array, active: Array) -> Array:
         """Simplified Newton correction with the active rows as equalities; for the monotonicity test."""
@@ -125,33 +158,67 @@ class LinearSystem:
 
 
 def build(K: Any, rows: Rows, *, previous_shift: float = 0.0) -> LinearSystem | None:
-    """A linear system with the smallest shift that makes the stiffness positive definite.
+    """A linear system with the smallest shift that makes the stiffness positive definite where it must be.
 
-    With prescribed displacements an indefinite stiffness can still belong to a stable equilibrium (a chamber driven by
-    volume past its pressure maximum): it is then solved as it is. None if nothing works.
+    With prescribed displacements an indefinite stiffness can still belong to a stable equilibrium (a chamber
+    driven by
+    volume past its pressure maximum, a cable past its largest tension): it is then solved as it is. None if
+    nothing works.
     """
     try:
         return LinearSystem(K, rows)
     except NotPositiveDefinite:
         pass
-    if rows.drives and np.isneginf(rows.lower[: rows.drives]).any():
-        try:
-            return LinearSystem(K, rows, indefinite=True)
-        except (PliantError, RuntimeError):
-            pass
-    return regularised(K, rows, previous_shift)
+    system = _held_system(K, rows, 0.0)
+    return regularised(K, rows, previous_shift) if system is None else system
 
 
 def regularised(K: Any, rows: Rows, shift: float = 0.0) -> LinearSystem | None:
-    """A linear system shifted until its stiffness is positive definite; None if that is hopeless."""
+    """A system shifted until its stiffness is positive definite where it must be; None if hopeless."""
     size = float(np.abs(_diagonal(K)).mean())
     shift = max(0.25 * shift, 1e-4)
     for _ in range(12):
         try:
             return LinearSystem(K, rows, shift * size)
         except NotPositiveDefinite:
+            system = _held_system(K, rows, shift * size)
+            if system is not None:
+                return system
             shift *= 6.0
     return None
+
+
+def _held_system(K: Any, rows: Rows, shift: float) -> LinearSystem | None:
+    """The system with its pulling drives held exactly, unless that leaves it unstable."""
+    if not _pulling(rows).any():
+        return None
+    try:
+        system = LinearSystem(K, rows, shift, indefinite=True)
+    except (PliantError, RuntimeError):
+        return None
+    return None if system.stable is False else system
+
+
+def _pulling(rows: Rows) -> Array:
+    """Drives that are taut: they prescribe a displacement."""
+    taut = np.isneginf(rows.lower) | (rows.force > rows.lower)
+    return taut & (np.arange(rows.size) < rows.drives)
+
+
+def _complementarity(W: Array, offset: Array, rows: Rows, chosen: Array, start: Array) -> Any:
+    """Contact forces and slack drives among the chosen rows."""
+    number = np.cumsum(chosen) - 1
+    return solve_contact(
+        W,
+        offset,
+        triples=number[rows.triples] if len(rows.triples) else None,
+        friction=rows.friction,
+        lower=rows.lower[chosen],
+        upper=rows.upper[chosen],
+        start=start[chosen],
+        tolerance=1e-12,
+        max_iterations=2000,
+    )
 
 
 def _shifted(K: Any, shift: float) -> Any:

@@ -22,7 +22,8 @@ class Problem:
     Args:
         model: any mechanical model.
         obstacles: what is in the way.
-        alarm: distance below which a pair is treated as a possible contact [m]; default 5 % of the robot's size.
+        alarm: distance below which a pair is treated as a possible contact [m]; default 5 % of the
+            robot's size.
         contact_distance: gap at which contact begins [m].
     """
 

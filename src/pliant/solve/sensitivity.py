@@ -1,6 +1,7 @@
 """sensitivity: exact derivatives of an equilibrium with respect to its actuation.
 
-They follow from the equilibrium itself (implicit function theorem) with the factorisation that the solve left behind:
+They follow from the equilibrium itself (implicit function theorem) with the factorisation that the solve left
+behind:
 for efforts dq/de = K^-1 A; for displacement-driven actuators the efforts follow from C dq = du.
 """
 

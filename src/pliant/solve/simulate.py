@@ -37,7 +37,8 @@ def simulate(
     Args:
         model: any model with inertia.
         drive: a constant command; or a mapping from actuator names to numbers or functions of time [s]; or a
-            controller, called as `u = controller(t, state)` at every step. A controller may have an attribute `targets`, a
+            controller, called as `u = controller(t, state)` at every step. A controller may have an attribute
+            `targets`, a
             mapping from point names to functions of time, which is recorded with the run.
         duration: simulated time [s].
         dt: time step [s].
