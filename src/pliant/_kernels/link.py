@@ -1,7 +1,9 @@
 """Compiled mechanics of a serial chain of slides and hinges that carries point-like masses with inertia.
 
-Joint kinds: 0 slide along z, 1 hinge about y, 2 hinge about x, 3 hinge about z (of the frame before the joint).
-For joints i <= j the second derivative of a carried point is a_i x (dx/dj) if i is a hinge and 0 if it is a slide.
+Joint kinds: 0 slide along z, 1 hinge about y, 2 hinge about x, 3 hinge about z (of the frame before the
+joint).
+For joints i <= j the second derivative of a carried point is a_i x (dx/dj) if i is a hinge and 0 if it is a
+slide.
 """
 
 from __future__ import annotations
@@ -12,7 +14,10 @@ from numba import njit
 
 @njit(cache=True)
 def walk(kind, attach, attach_R, attach_p, value, axes, origins, R, p):
-    """Axes and origins of all joints and the frames after them; attach[i] >= 0 puts a fixed frame before joint i."""
+    """Axes and origins of all joints and the frames after them.
+
+    Attach[i] >= 0 puts a fixed frame before joint i.
+    """
     M, o = np.eye(3), np.zeros(3)
     turn = np.empty((3, 3))
     for i in range(len(kind)):

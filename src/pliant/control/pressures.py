@@ -4,7 +4,8 @@
     p_1 + p_4 = p_2 + p_3                                      (no group works against another)
 
 "published": p_1 = p_z + p_x + p_y, p_2 = p_z + p_x, p_3 = p_z + p_y, p_4 = p_z; bending also lengthens.
-"symmetric": p_1,4 = p_z +- (p_x + p_y)/2, p_2,3 = p_z +- (p_x - p_y)/2; bending and lengthening are decoupled.
+"symmetric": p_1,4 = p_z +- (p_x + p_y)/2, p_2,3 = p_z +- (p_x - p_y)/2; bending and lengthening are
+decoupled.
 """
 
 from __future__ import annotations
@@ -77,6 +78,22 @@ class PressureMap:
         """Whether any group of a segment would leave the range of its valve (...,) bool."""
         p = np.asarray(pressures, float)
         return ((p < self.limits[0] - 1e-9) | (p > self.limits[1] + 1e-9)).any(axis=-1)
+
+    def admissible(self, force: ArrayLike) -> Array:
+        """The nearby generalised forces that the valves can give (..., 3).
+
+        Bending goes before lengthening.
+        """
+        low, high = self.limits
+        c = np.array(self.components(force))
+        if self.rule == "published":
+            return self.forces(self.limited(self.pressures(force)))
+        bend = np.abs(c[..., :2]).sum(axis=-1)
+        scale = np.minimum(1.0, (high - low) / np.maximum(bend, 1e-300))
+        c[..., :2] *= scale[..., None]
+        half = 0.5 * bend * scale
+        c[..., 2] = np.clip(c[..., 2], low + half, high - half)
+        return c * self.gains
 
     def limited(self, pressures: ArrayLike) -> Array:
         """Pressures within the range of the valves (..., 4)."""

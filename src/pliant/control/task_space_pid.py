@@ -1,9 +1,11 @@
 """Task-space PID of a pneumatic arm on its link model: the controller of the rigid-link paper.
 
-One tick:  frames -> q (closed form);  dq = J^+ (kp e + kd e' + ki int e + xdot_ref) dt;  dtau = K dq;  the slides of a
+One tick:  frames -> q (closed form);  dq = J^+ (kp e + kd e' + ki int e + xdot_ref) dt;  dtau = K dq;  the
+slides of a
 segment are driven together;  tau += dtau;  pressures by the map, within the range of the valves.
 
-J^+ is weighted and damped: a slide of 1 m is not worth a turn of 1 rad. Adding dtau at every tick already integrates
+J^+ is weighted and damped: a slide of 1 m is not worth a turn of 1 rad. Adding dtau at every tick already
+integrates
 kp e, so ki = 0 is the better choice (with ki > 0 there are two integrators and a slow tail).
 """
 
@@ -38,6 +40,9 @@ class TaskSpacePid:
         bias: pressure about which bending works [Pa].
         jacobian: "estimated" at the measured pose (the paper); "constant" at the rest pose; "arc": constant
             curvature pose (d1 = d2), the two simplified baselines.
+        stiffness: "joint" (diagonal and fixed, the paper) or "tangent": with gravity, at the measured pose,
+            which
+            a heavy hanging arm needs (its weight stiffens it by more than its material).
         estimator: options of `estimate_links`.
         point: name under which the target is recorded.
     """
@@ -57,17 +62,25 @@ class TaskSpacePid:
         damping: float = 1e-3,
         bias: float = 1.0e5,
         jacobian: Literal["estimated", "constant", "arc"] = "estimated",
+        stiffness: Literal["joint", "tangent"] = "joint",
         estimator: dict[str, Any] | None = None,
         point: str = "tip",
     ) -> None:
         if jacobian not in ("estimated", "constant", "arc"):
             raise ArgumentError("jacobian", f"{jacobian!r}", "'estimated', 'constant' or 'arc'")
+        if stiffness not in ("joint", "tangent"):
+            raise ArgumentError("stiffness", f"{stiffness!r}", "'joint' or 'tangent'")
         if period <= 0:
             raise ArgumentError("period", f"{period}", "a positive number [s]")
         self.link, self.observe, self.map = link, observe, pressures
         self.reference = reference_of(target)
         self.kp, self.kd, self.ki, self.period = kp, kd, ki, float(period)
-        self.damping, self.jacobian, self.estimator = damping, jacobian, dict(estimator or {})
+        self.damping, self.jacobian, self.stiffness, self.estimator = (
+            damping,
+            jacobian,
+            stiffness,
+            dict(estimator or {}),
+        )
         self._width = link.nq // link.segments
         weights = np.ones((link.segments, self._width))
         weights[:, [0, 3]] = slide_weight
@@ -113,25 +126,24 @@ class TaskSpacePid:
         if not self.saturated.any():
             self._sum = self._sum + h * e
         rate = self.kp * e + self.kd * self._slope + self.ki * self._sum + self._feedforward(t, len(e))
-        J = self._jacobian(frames)[-len(e) :]
+        pose = self._pose(frames)
+        J = self.link.locate(pose, "tip", jacobian=True).jacobian[-len(e) :]
         W = self._weight2
         core = (J * W) @ J.T + self.damping**2 * np.eye(len(e))
         dq = W * (J.T @ np.linalg.solve(core, rate)) * h
-        change = (self.link.joint_stiffness * dq).reshape(self.link.segments, self._width)
+        if self.stiffness == "joint":
+            change = self.link.joint_stiffness * dq
+        else:
+            change = self.link.stiffness(pose, np.zeros(self.link.nu)) @ dq
+        change = change.reshape(self.link.segments, self._width)
         # The two slides of a segment are one piece of arm: half the stiffness each, driven together.
         step = np.stack([change[:, 1], change[:, 2], 0.5 * (change[:, 0] + change[:, 3])], axis=1)
         trial = self.force + step
         wanted = self.map.pressures(trial)
         self.saturated = self.map.saturated(wanted)
-        # A segment at its limits keeps the force that it has (anti-windup), unless the step leads back inside.
-        now = self.map.pressures(self.force)
-        worse = self._excess(wanted) > self._excess(now)
-        self.force = np.where((self.saturated & worse)[:, None], self.force, trial)
+        # Anti-windup: what the valves cannot give is not accumulated.
+        self.force = self.map.admissible(trial)
         return self.map.limited(self.map.pressures(self.force)).ravel()
-
-    def _excess(self, p: Array) -> Array:
-        low, high = self.map.limits
-        return np.maximum(p - high, low - p).max(axis=1)
 
     def _feedforward(self, t: float, n: int) -> Array:
         a, b = (np.asarray(self.reference(s), float) for s in (t, t + self.period))
@@ -140,16 +152,14 @@ class TaskSpacePid:
         turn = lie.log(b[:3, :3] @ a[:3, :3].T)
         return np.concatenate([turn, b[:3, 3] - a[:3, 3]]) / self.period
 
-    def _jacobian(self, frames: Array) -> Array:
+    def _pose(self, frames: Array) -> Array:
+        """The pose at which the model is linearised."""
         if self.jacobian == "constant":
-            q = self.link.rest
-        else:
-            rows = self.link.estimate(frames, **self.estimator).q
-            if self.jacobian == "arc":
-                rows = rows.copy()
-                rows[:, 0] = rows[:, 3] = 0.5 * (rows[:, 0] + rows[:, 3])
-            q = rows.ravel()
-        return self.link.locate(q, "tip", jacobian=True).jacobian
+            return self.link.rest
+        rows = self.link.estimate(frames, **self.estimator).q
+        if self.jacobian == "arc":
+            rows[:, 0] = rows[:, 3] = 0.5 * (rows[:, 0] + rows[:, 3])
+        return rows.ravel()
 
     @staticmethod
     def _position(target: Array) -> Array:

@@ -1,8 +1,11 @@
 """LinkModel: every segment of an arm as slide - joint - slide, with stiffness, weight and inertia.
 
-The paper's model (piecewise universal joint) is kinematic. Here the joints also have springs (EI / L per rotation,
-twice EA / L per slide, GJ / L for torsion) and the segments have mass, so that it predicts shapes and motions and
-satisfies the same contract as every other model. Coordinates of a segment: (d1, theta1, theta2, d2[, gamma]), see
+The paper's model (piecewise universal joint) is kinematic. Here the joints also have springs (EI / L per
+rotation,
+twice EA / L per slide, GJ / L for torsion) and the segments have mass, so that it predicts shapes and
+motions and
+satisfies the same contract as every other model. Coordinates of a segment: (d1, theta1, theta2, d2[,
+gamma]), see
 `pliant.models.segments`; frames have z along the arm.
 """
 
@@ -77,7 +80,7 @@ class LinkModel:
         self._table = self._named_points()
         self._skin_model()
 
-    # ---- sizes -------------------------------------------------------------------------------------------------
+    # ---- sizes ----------------------------------------------------------------------------------------
     @property
     def nq(self) -> int:
         """Length of a configuration vector."""
@@ -103,7 +106,7 @@ class LinkModel:
         """Diagonal of the joint stiffness [N/m, N m/rad] (nq,)."""
         return self._spring
 
-    # ---- statics -----------------------------------------------------------------------------------------------
+    # ---- statics --------------------------------------------------------------------------------------
     def energy(self, q: Array, effort: Array) -> float:
         """Potential energy [J]."""
         d = self._check(q) - self._rest
@@ -152,7 +155,7 @@ class LinkModel:
         """q + dq."""
         return np.asarray(q, float) + dq
 
-    # ---- where things are --------------------------------------------------------------------------------------
+    # ---- where things are -----------------------------------------------------------------------------
     def locate(self, q: Any, points: str | Sequence[str], *, jacobian: bool = False) -> Placement:
         """Positions, orientations and Jacobians of named points; q may be a State."""
         q = self._check(getattr(q, "q", q))
@@ -187,7 +190,7 @@ class LinkModel:
         total = float(self._mass.sum())
         return self._mass @ self._x / total, np.einsum("k,kcn->cn", self._mass, self._J[:, 3:]) @ E / total
 
-    # ---- the surface -------------------------------------------------------------------------------------------
+    # ---- the surface ----------------------------------------------------------------------------------
     @property
     def skin(self) -> Skin:
         """Capsules along the links."""
@@ -207,7 +210,7 @@ class LinkModel:
         linear = np.concatenate([np.zeros((1, 3, self._nq)), J[:, 3:] @ E])
         return np.einsum("ik,ic,ikcn->in", weights, directions, linear[np.asarray(vertices)], optimize=True)
 
-    # ---- dynamics ----------------------------------------------------------------------------------------------
+    # ---- dynamics -------------------------------------------------------------------------------------
     def inertia(self, q: Array) -> Array:
         """Mass matrix (nv, nv)."""
         E, _ = self._walk(self._check(q))
@@ -234,7 +237,7 @@ class LinkModel:
         """Viscous matrix, proportional to the joint stiffness (nv, nv)."""
         return np.diag(self._viscosity)
 
-    # ---- inside ------------------------------------------------------------------------------------------------
+    # ---- inside ---------------------------------------------------------------------------------------
     def _check(self, q: Array) -> Array:
         q = np.ascontiguousarray(q, dtype=np.float64)
         if q.shape != (self._nq,):
@@ -242,7 +245,10 @@ class LinkModel:
         return q
 
     def _walk(self, q: Array) -> tuple[Array, Array | None]:
-        """Kinematics at q; the derivative of joint values in q (m, nq) and second derivatives of the twists."""
+        """Kinematics at q; the derivative of joint values in q (m.
+
+        Nq) and second derivatives of the twists.
+        """
         rows = np.asarray(q, float).reshape(self.segments, self._width)
         value = np.zeros((self.segments, _PER))
         value[:, :3], value[:, 4] = rows[:, :3], rows[:, 3]

@@ -1,13 +1,16 @@
 """One arm segment as a rigid linkage or as an arc, and its state from measured frames.
 
-A segment starts at the origin along +z. Three families, all of which put a slide, a joint and a slide in a row:
+A segment starts at the origin along +z. Three families, all of which put a slide, a joint and a slide in a
+row:
 
     "universal"                T = Tz(d1) Ry(theta1) Rx(theta2) Tz(d2)                     4 numbers
     "constant_velocity"        ... Rz(delta(theta1, theta2)) before the last slide         4 numbers
     "constant_velocity+twist"  ... Rz(delta + gamma)                                       5 numbers
 
-with tan(delta/2) = tan(theta1/2) tan(theta2/2): the twist that makes the rotation the shortest one that takes z
-to the tip's axis, as in an untwisted arm. Positive theta2 moves the tip towards negative y. Rows q of a segment
+with tan(delta/2) = tan(theta1/2) tan(theta2/2): the twist that makes the rotation the shortest one that
+takes z
+to the tip's axis, as in an untwisted arm. Positive theta2 moves the tip towards negative y. Rows q of a
+segment
 are (d1, theta1, theta2, d2[, gamma]), in [m] and [rad].
 """
 
@@ -125,10 +128,13 @@ def estimate_links(
     Args:
         frames: measured poses S_0 .. S_n, z along the arm (n + 1, 4, 4).
         joint: which linkage, see the module.
-        angles: "axis" takes the angles from the tip's axis; "zyx" drops the yaw of the Z-Y-X Euler angles (what
+        angles: "axis" takes the angles from the tip's axis; "zyx" drops the yaw of the Z-Y-X Euler angles
+            (what
             the published estimator does, and wrong outside of the principal planes).
-        lengths: "threshold" solves the better conditioned coordinate and sets d1 = d2 below `straight` (published);
-            "least_squares" uses all three; "regularised" is least squares with a smooth preference for d1 = d2.
+        lengths: "threshold" solves the better conditioned coordinate and sets d1 = d2 below `straight`
+            (published);
+            "least_squares" uses all three; "regularised" is least squares with a smooth preference for d1 =
+            d2.
         straight: bend below which a segment counts as straight [rad].
         regularisation: weight of d1 - d2 in "regularised" [-].
     """
@@ -183,9 +189,12 @@ def _slides(
     return float(d1), float(d2), False
 
 
-# ---- constant curvature -------------------------------------------------------------------------------------
+# ---- constant curvature -------------------------------------------------------------------------------
 def arc_transform(arc: ArrayLike) -> Array:
-    """Pose of the tip of an arc (phi, psi, l): azimuth and bending angle [rad], length [m]; smooth at psi = 0."""
+    """Pose of the tip of an arc (phi, psi, l): azimuth and bending angle [rad], length [m].
+
+    Smooth at psi = 0.
+    """
     phi, psi, length = np.asarray(arc, float)
     half = 0.5 * psi
     chord = length * np.sinc(half / np.pi)  # 2 (l / psi) sin(psi / 2)
@@ -202,7 +211,8 @@ def fit_arcs(frames: ArrayLike, *, fit: Literal["position", "orientation"] = "po
 
     Args:
         frames: measured poses S_0 .. S_n, z along the arm (n + 1, 4, 4).
-        fit: "position" reproduces the tip's position, "orientation" its axis; they differ if the segment is no arc.
+        fit: "position" reproduces the tip's position, "orientation" its axis; they differ if the segment is
+            no arc.
     """
     if fit not in ("position", "orientation"):
         raise ArgumentError("fit", f"{fit!r}", "'position' or 'orientation'")
@@ -241,7 +251,7 @@ def denavit_hartenberg(q: ArrayLike) -> Array:
     )
 
 
-# ---- how well a family represents an arm ----------------------------------------------------------------------
+# ---- how well a family represents an arm --------------------------------------------------------------
 @dataclass(frozen=True, eq=False)
 class TipErrors:
     """Errors of represented tips over samples: distance [m] and angle between the axes [rad] (k,)."""

@@ -27,7 +27,7 @@ def four_segment_arm(
     width: float = 0.10,
     young: float = 1e6,
     density: float = 1000.0,
-    damping: float = 0.05,
+    damping: float = 0.15,
     pressure: float = 2.5e5,
     gravity: bool = True,
 ) -> Robot:
@@ -36,9 +36,10 @@ def four_segment_arm(
     Numbers and where they come from (dossier rigid-link-arm, 4.1, 4.2):
         four segments of 150 mm, square section 100 mm, 1000 kg/m^3, 1 MPa, Poisson ratio 0.5, 0 to 2.5 bar,
         payloads of 0 to 500 g: published.
-        A rod has a round section: a tube with the area and the second moment of the square stands for it, so that EA
+        A rod has a round section: a tube with the area and the second moment of the square stands for it, so
+            that EA
         = 10 kN, EI = 8.333 N m^2, GJ = 5.556 N m^2 as derived there.
-        airbag area 20 cm^2, lever arm 30 mm, damping time 0.05 s: not published; chosen.
+        airbag area 20 cm^2, lever arm 30 mm, damping time 0.15 s: not published; chosen.
 
     Args:
         payload: mass at the tip [kg].
@@ -51,14 +52,16 @@ def four_segment_arm(
         pressure: largest pressure [Pa].
         gravity: whether there is gravity.
 
-    Actuators: "s1p1" to "s4p4", airbag groups of each segment. Points: "frame1" to "frame4" at the ends of the
+    Actuators: "s1p1" to "s4p4", airbag groups of each segment. Points: "frame1" to "frame4" at the ends of
+        the
     segments and "tip", with z along the arm (y is the world's y, x is minus the world's x at rest).
     """
     if segments < 1:
         raise ArgumentError("segments", f"{segments}", "at least 1")
     area, second = width**2, width**4 / 12
     outer, inner = (math.sqrt(2 * second / area + s * area / (2 * math.pi)) for s in (1, -1))
-    # Poisson's ratio 0.5: the shear modulus E/3; the rod uses no bulk modulus, but the law asks for less than 0.5
+    # Poisson's ratio 0.5: the shear modulus E/3; the rod uses no bulk modulus, but the law asks for less
+    # than 0.5
     material = Linear.from_young(young, 0.4999, density=density)
     down = (math.sqrt(0.5), 0.0, math.sqrt(0.5), 0.0)
     bodies = tuple(
@@ -82,7 +85,10 @@ def four_segment_arm(
     )
     # The frame of a link has its z axis along the arm: at rest Ry(pi).
     turned = (0.0, 0.0, 1.0, 0.0)
-    points = [Point(f"frame{i + 1}", (0.0, 0.0, -(i + 1) * length), f"segment{i + 1}", turned) for i in range(segments)]
+    points = [
+        Point(f"frame{i + 1}", (0.0, 0.0, -(i + 1) * length), f"segment{i + 1}", turned)
+        for i in range(segments)
+    ]
     points.append(Point("tip", (0.0, 0.0, -segments * length), f"segment{segments}", turned))
     return Robot(
         "four_segment_arm",
