@@ -73,4 +73,5 @@ def length_scale(model: Any) -> float:
     points = model.skin_positions(model.rest)
     if len(points) == 0:
         return 1.0
-    return max(float(np.linalg.norm(np.ptp(points, axis=0))), 1e-6)
+    around = 2.0 * float(np.max(model.skin.radius, initial=0.0))
+    return max(float(np.linalg.norm(np.ptp(points, axis=0) + around)), 1e-6)
