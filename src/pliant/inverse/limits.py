@@ -29,6 +29,7 @@ class LimitRows:
         jacobian: d value / d q (m, nv), or None.
         effort: d value / d effort (m, nu), or None.
         contact: d value / d normal contact forces (m, nc), or None.
+        scale: how large such values are elsewhere, to judge what is small.
     """
 
     name: str
@@ -38,6 +39,7 @@ class LimitRows:
     jacobian: Array | None = None
     effort: Array | None = None
     contact: Array | None = None
+    scale: float = 0.0
 
 
 class Limit(Protocol):
@@ -64,7 +66,10 @@ class EffortLimit:
         row = np.zeros((1, model.nu))
         row[0, i] = 1.0
         name = f"effort of {self.actuator}"
-        return LimitRows(name, effort[i : i + 1], np.array([self.low]), np.array([self.high]), None, row)
+        scale = float(np.abs(effort).max())
+        return LimitRows(
+            name, effort[i : i + 1], np.array([self.low]), np.array([self.high]), None, row, scale=scale
+        )
 
 
 @dataclass(frozen=True)
@@ -83,7 +88,11 @@ class DisplacementLimit:
         i = model.robot.actuator_index(self.actuator)
         name = f"displacement of {self.actuator}"
         rows = model.displacement_rows(q)[i : i + 1]
-        return LimitRows(name, model.displacement(q)[i : i + 1], np.array([self.low]), np.array([self.high]), rows)
+        value = model.displacement(q)
+        return LimitRows(
+            name, value[i : i + 1], np.array([self.low]), np.array([self.high]), rows,
+            scale=float(np.abs(value).max()),
+        )  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -114,7 +123,7 @@ class RateLimit:
             centre = previous.displacement[i]
         return LimitRows(
             f"rate of {self.actuator}", inner.value, np.array([centre - reach]), np.array([centre + reach]),
-            inner.jacobian, inner.effort,
+            inner.jacobian, inner.effort, scale=inner.scale,
         )  # fmt: skip
 
 
@@ -209,7 +218,7 @@ def violations(
         if rows is None or not len(rows.value):
             continue
         finite = [np.abs(b[np.isfinite(b)]).max(initial=0.0) for b in (rows.low, rows.high)]
-        size = max(*finite, float(np.abs(rows.value).max()), 1e-300)
+        size = max(*finite, float(np.abs(rows.value).max()), rows.scale, 1e-9)
         worst = float(np.maximum(rows.low - rows.value, rows.value - rows.high).max()) / size
         if worst > 0.0:
             out[rows.name] = max(worst, out.get(rows.name, 0.0))
