@@ -20,6 +20,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from pliant.algebra.factorisation import NotPositiveDefinite
+from pliant.actuators import Chamber, DielectricLayer
 from pliant.contact.contacts import Contacts
 from pliant.errors import ArgumentError, PliantError
 from pliant.models.geometric_turning import Turner
@@ -95,6 +96,8 @@ class Flexing:
         self.contact_distance = contact_distance
         self.turner: Turner = model.turner
         self.driven = self.problem.driven
+        soft = [isinstance(a, Chamber | DielectricLayer) for a in model.robot.actuators]
+        self.inflated = self.driven & np.array(soft, dtype=bool)
         self.factorisations = 0
 
     def solve(
@@ -119,6 +122,7 @@ class Flexing:
         system: LinearSystem | None = None
         exact, used = True, 0
         moved_gap = np.zeros(0)
+        factor: Any = None
         for used in range(1, iterations + 1):
             contacts = _kept(problem.detect(q, contacts), contacts, moved_gap)
             goal = target.copy()
@@ -126,11 +130,16 @@ class Flexing:
                 goal[driven] = model.displacement(q)[driven]
                 goal[~driven] = effort[~driven]
             rows = problem.rows(q, effort, goal, contacts)
-            built = self._system(q, effort, rows, last)
+            nearby = start.memory.get("factor") if start is not None and used == 1 else None
+            if nearby is None:
+                built = self._system(q, effort, rows, last)
+            else:  # the factor of the start is the exact one for the first step, or nearly so
+                built = _with_factor(nearby, rows), model.force(q, effort), True
             if built is None:
                 status = Status.SINGULAR
                 break
             system, force, exact = built
+            factor = system.factor if nearby is None else None
             # efforts of the drives enter through the rows; a change of the other efforts is a load
             load = force - rows.columns[:, : rows.drives] @ rows.force[: rows.drives]
             change = goal - effort
@@ -143,16 +152,11 @@ class Flexing:
                 status = Status.DIVERGED
                 break
             before = q
-            if size <= 1e-6 * problem.length:
-                q, part = model.retract(q, step.dq), 1.0
-            else:
-                moved, strain = self.turner.turn(q, step.dq)
-                part = min(1.0, stride / max(strain, 1e-300))
-                q = moved if part == 1.0 else self.turner.turn(q, part * step.dq)[0]
+            q, part = self._move(system, q, effort, change, goal, step, size, stride)
             effort = effort + part * change
             multipliers = rows.force + part * (step.force - rows.force)
             effort, contacts = problem.split(effort, multipliers, contacts, step.states)
-            if size > 1e-2 * problem.length and driven.any():
+            if size > 1e-2 * problem.length and self.inflated.any():
                 effort = self._estimate(q, effort, contacts)
             if contacts is not None and len(contacts):
                 moved = _motion(model, before, q, contacts)
@@ -162,17 +166,18 @@ class Flexing:
                 status = Status.CONVERGED
                 break
             hold = part < 1.0 and not hold
-            if not hold and size < 1e-3 * problem.length and exact and rows.size == rows.drives:
+            if not hold and size < 1e-2 * problem.length and exact and rows.size == rows.drives and nearby is None:
+                nearby = system.factor
                 q, effort, done, extra = self._polish(system, q, effort, target, size, tolerance)
                 used += extra
                 if done:
                     # the factor belongs to a pose before; sensitivities would not be exact with it
-                    status, system = Status.CONVERGED, None
+                    status, factor = Status.CONVERGED, None
                     break
         if status is not Status.CONVERGED:
             return None
-        factor = system.factor if system else None
-        return self._state(q, effort, contacts, target, used, factor, exact, start, time.perf_counter() - begin)
+        state = self._state(q, effort, contacts, target, used, factor, exact, start, time.perf_counter() - begin)
+        return state.but(memory={"factor": system.factor}) if system is not None and exact else state
 
     def _state(
         self, q: Array, effort: Array, contacts: Contacts | None, u: Array, used: int, factor: Any, stable: bool,
@@ -206,6 +211,54 @@ class Flexing:
             elapsed=elapsed, notes=tuple(notes), factor=factor, time=0.0 if start is None else start.time,
         )  # fmt: skip
 
+    def _move(
+        self, system: LinearSystem, q: Array, effort: Array, change: Array, goal: Array, step: Any, size: float,
+        stride: float,
+    ) -> tuple[Array, float]:  # fmt: skip
+        """Carry out a step: turned or straight, whichever leaves the smaller correction, and shortened if need be."""
+        model, L = self.model, self.problem.length
+        if size <= 1e-6 * L:
+            return model.retract(q, step.dq), 1.0
+        turned, strain = self.turner.turn(q, step.dq)
+        part = min(1.0, stride / max(strain, 1e-300))
+        if part < 1.0:
+            turned, _ = self.turner.turn(q, part * step.dq)
+        if size > 0.1 * L or (self.inflated.any() and size > 1e-3 * L):
+            # The correction would be measured in a frame that no longer holds; and inflation passes through poses
+            # that look worse before it gets better.
+            return turned, part
+        norm = float(np.linalg.norm(step.dq))
+        active = step.force > system.rows.lower
+        best: tuple[float, Array, float] | None = None
+        for attempt in range(4):
+            if attempt:
+                part *= 0.5
+                turned, _ = self.turner.turn(q, part * step.dq)
+            for candidate in (turned, model.retract(q, part * step.dq)):
+                left = self._correction(system, candidate, effort + part * change, goal, step, part, active)
+                if best is None or left < best[0]:
+                    best = (left, candidate, part)
+            if best is not None and best[0] <= (1.0 - 0.25 * part) * norm:
+                break
+        assert best is not None
+        return best[1], best[2]
+
+    def _correction(
+        self, system: LinearSystem, q: Array, effort: Array, goal: Array, step: Any, part: float, active: Array
+    ) -> float:
+        """Size of the simplified Newton correction at a candidate."""
+        model, rows, n = self.model, system.rows, system.rows.drives
+        multipliers = rows.force + part * (step.force - rows.force)
+        effort = effort.copy()
+        effort[self.driven] = multipliers[:n]
+        force = model.force(q, effort)
+        if not np.isfinite(force).all():
+            return np.inf
+        force = force + rows.columns[:, n:] @ multipliers[n:]
+        value = rows.value + part * (rows.rows @ step.dq)
+        value[:n] = model.displacement(q)[self.driven] - goal[self.driven]
+        return float(np.linalg.norm(system.correct(force, value, active)))
+
     def _system(
         self, q: Array, effort: Array, rows: Rows, last: float
     ) -> tuple[LinearSystem, Array, bool] | None:
@@ -232,18 +285,17 @@ class Flexing:
         return None
 
     def _estimate(self, q: Array, effort: Array, contacts: Contacts | None) -> Array:
-        """Efforts of the drives that balance the pose best, in the metric of the constant matrix."""
+        """Pressures of the driven chambers that balance the pose best, in the metric of the constant matrix."""
         model = self.model
         passive = effort.copy()
-        passive[self.driven] = 0.0
+        passive[self.inflated] = 0.0
         r = model.force(q, passive)
         if contacts is not None and len(contacts):
             r = r + np.asarray(contacts.rows(model, q).T @ contacts.forces)
-        C = model.displacement_rows(q)[self.driven]
+        C = model.displacement_rows(q)[self.inflated]
         solved = model.proxy.at(q).solve(np.column_stack([r, C.T]))
-        lam = -np.linalg.lstsq(C @ solved[:, 1:], C @ solved[:, 0], rcond=1e-10)[0]
         out = effort.copy()
-        out[self.driven] = np.where(self.problem.slackable, np.maximum(lam, 0.0), lam)
+        out[self.inflated] = -np.linalg.lstsq(C @ solved[:, 1:], C @ solved[:, 0], rcond=1e-10)[0]
         return out
 
     def _polish(
@@ -282,6 +334,15 @@ class Flexing:
             contact_distance=self.contact_distance,
         )  # fmt: skip
         return state.but(notes=(*state.notes, "turning steps did not converge; equilibrium took over"))
+
+
+def _with_factor(factor: Any, rows: Rows) -> LinearSystem:
+    """A linear system on a factor that exists already."""
+    system = LinearSystem.__new__(LinearSystem)
+    system.rows, system.shift, system._held, system.factor, system.stable = rows, 0.0, None, factor, True
+    system.flexibility = factor.solve(rows.columns) if rows.size else np.zeros((factor.n, 0))
+    system.W = rows.rows @ system.flexibility
+    return system
 
 
 def _kept(found: Contacts | None, previous: Contacts | None, gaps: Array) -> Contacts | None:
