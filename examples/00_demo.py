@@ -34,11 +34,11 @@ def reach(steps: int, progress: Progress) -> tuple:
     rest = pl.equilibrium(model)
     tip = model.locate(rest, "tip").position
     size = float(np.linalg.norm(np.ptp(model.skin_positions(model.rest), axis=0)))
-    post = pl.Cylinder(a=(0.12 * size, -0.06, 0.5 * tip[2]), b=(0.12 * size, 0.06, 0.5 * tip[2]), radius=0.05 * size)
+    post = pl.Cylinder(a=(0.14 * size, -0.06, 0.5 * tip[2]), b=(0.14 * size, 0.06, 0.5 * tip[2]), radius=0.05 * size)
     task = progress.add_task("trunk: follow an arc past a post", total=steps)
     states, wanted, state = [rest], [tip], rest
     for s in np.linspace(0.0, 1.0, steps):
-        goal = tip + size * np.array([0.24 * s, 0.10 * np.sin(np.pi * s), -0.07 * s * s])
+        goal = tip + size * np.array([0.26 * s, 0.08 * np.sin(np.pi * s), -0.04 * s - 0.09 * s * s])
         command = pl.invert(model, state, [pl.PointTarget("tip", goal)], obstacles=[post])
         state = command.state
         states.append(state)
