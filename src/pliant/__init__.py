@@ -29,9 +29,14 @@ _HOME: dict[str, str] = {
     "PatchForce": "pliant.actuators",
     "Stiffness": "pliant.actuators",
     "Slide": "pliant.actuators",
+    "DielectricLayer": "pliant.actuators",
     # models
     "Model": "pliant.models.contract",
     "FemModel": "pliant.models.fem",
+    "GeometricModel": "pliant.models.geometric",
+    "RodModel": "pliant.models.rod",
+    "ChamberPath": "pliant.models.rod_drives",
+    "Fluid": "pliant.models.rod_drives",
     # obstacles
     "Plane": "pliant.contact",
     "Sphere": "pliant.contact",
@@ -57,6 +62,8 @@ _HOME: dict[str, str] = {
     "simulate": "pliant.solve.simulate",
     "sweep": "pliant.solve.simulate",
     "sensitivity": "pliant.solve.sensitivity",
+    "project": "pliant.solve.projection",
+    "rollout": "pliant.models.rod_rollout",
     "invert": "pliant.inverse.invert",
     # targets
     "PointTarget": "pliant.inverse.targets",
@@ -89,16 +96,29 @@ _HOME: dict[str, str] = {
     "SolveError": "pliant.errors",
     "MissingExtraError": "pliant.errors",
 }
-_PACKAGES = ("robots", "geometry", "materials", "actuators", "contact", "models", "inverse", "viewer", "lie")
+_MODULES: dict[str, str] = {
+    "robots": "pliant.robots",
+    "geometry": "pliant.geometry",
+    "materials": "pliant.materials",
+    "actuators": "pliant.actuators",
+    "contact": "pliant.contact",
+    "models": "pliant.models",
+    "basis": "pliant.models.basis",
+    "inverse": "pliant.inverse",
+    "control": "pliant.control",
+    "learn": "pliant.learn",
+    "viewer": "pliant.viewer",
+    "lie": "pliant.lie",
+}
 
-__all__ = [*_HOME, *_PACKAGES, "__version__"]  # noqa: PLE0604
+__all__ = [*_HOME, *_MODULES, "__version__"]  # noqa: PLE0604
 
 
 def __getattr__(name: str) -> Any:
     if name in _HOME:
         value = getattr(import_module(_HOME[name]), name)
-    elif name in _PACKAGES:
-        value = import_module(f"pliant.{name}")
+    elif name in _MODULES:
+        value = import_module(_MODULES[name])
     else:
         raise AttributeError(f"module 'pliant' has no attribute {name!r}")
     globals()[name] = value
