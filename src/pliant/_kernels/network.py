@@ -1,8 +1,8 @@
 """Dense tanh networks, compiled: value, exact derivative, rows of the training Jacobian.
 
-A network is a flat parameter vector and its layer sizes: for each layer W (out, in) row by row, then b (out,). The
-hidden layers are tanh, the last one is linear. Scalings are folded into the first and last layer by the caller.
-Several members of an ensemble are the rows of one matrix; the value is their mean.
+A network is a flat parameter vector and its layer sizes: for each layer W (out, in) row by row, then b
+(out,). The hidden layers are tanh, the last one is linear. Scalings are folded into the first and last
+layer by the caller. Several members of an ensemble are the rows of one matrix; the value is their mean.
 """
 
 from __future__ import annotations
@@ -133,8 +133,8 @@ def spread(theta: Array, sizes: Array, x: Array) -> Array:
 def training_rows(theta: Array, sizes: Array, x: Array, slopes: bool, value: Array, rows: Array) -> None:
     """Outputs and their gradients with respect to the parameters, for least squares.
 
-    For each of the samples x (k, m), value (k, c) and rows (k, c, parameters), where the c components are the n outputs
-    and, with `slopes`, the n*m entries of dy/dx row by row.
+    For each of the samples x (k, m), value (k, c) and rows (k, c, parameters), where the c components are
+    the n outputs and, with `slopes`, the n*m entries of dy/dx row by row.
     """
     m, n = sizes[0], sizes[-1]
     layers = len(sizes) - 1
@@ -183,12 +183,25 @@ def training_rows(theta: Array, sizes: Array, x: Array, slopes: bool, value: Arr
             if slopes:
                 for j in range(m):
                     _slope_row(
-                        theta, sizes, offset, a, t[:, j], zt[:, j], o, abar, tbar, zbar, ztbar, rows[s, n + o * m + j]
+                        theta,
+                        sizes,
+                        offset,
+                        a,
+                        t[:, j],
+                        zt[:, j],
+                        o,
+                        abar,
+                        tbar,
+                        zbar,
+                        ztbar,
+                        rows[s, n + o * m + j],
                     )
 
 
 @njit(cache=True, fastmath=_FAST)
-def _value_row(theta: Array, sizes: Array, offset: Array, a: Array, o: int, abar: Array, zbar: Array, row: Array) -> None:
+def _value_row(
+    theta: Array, sizes: Array, offset: Array, a: Array, o: int, abar: Array, zbar: Array, row: Array
+) -> None:
     """Gradient of output o with respect to the parameters."""
     layers = len(sizes) - 1
     k = layers - 1
@@ -216,9 +229,19 @@ def _value_row(theta: Array, sizes: Array, offset: Array, a: Array, o: int, abar
 
 @njit(cache=True, fastmath=_FAST)
 def _slope_row(
-    theta: Array, sizes: Array, offset: Array, a: Array, t: Array, zt: Array, o: int,
-    abar: Array, tbar: Array, zbar: Array, ztbar: Array, row: Array,
-) -> None:  # fmt: skip
+    theta: Array,
+    sizes: Array,
+    offset: Array,
+    a: Array,
+    t: Array,
+    zt: Array,
+    o: int,
+    abar: Array,
+    tbar: Array,
+    zbar: Array,
+    ztbar: Array,
+    row: Array,
+) -> None:
     """Gradient of the directional derivative of output o (tangents t) with respect to the parameters."""
     layers = len(sizes) - 1
     k = layers - 1

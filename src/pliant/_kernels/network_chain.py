@@ -1,8 +1,10 @@
 """The learned map from actuation to one point, compiled: kinematics network, then the correction to reality.
 
-    y = N(u)[rows],   z = [y, u (if used), load],   p = identity y + M z + c + C(z) + sum_k alpha_k exp(-|(z - z_k)/l|^2 / 2)
+    y = N(u)[rows],   z = [y, u (if used), load],   p = identity y + M z + c + C(z) + sum_k alpha_k
+    exp(-|(z - z_k)/l|^2 / 2)
 
-C is a dense network. Every part may be absent; the derivative dp/du is exact, or comes from a Jacobian network of its own.
+C is a dense network. Every part may be absent; the derivative dp/du is exact, or comes from a Jacobian
+network of its own.
 """
 
 from __future__ import annotations
@@ -20,8 +22,9 @@ Array = np.ndarray
 class Chain(NamedTuple):
     """Arrays of one learned map (see the module docstring).
 
-    theta (members, p) and sizes: kinematics; rows (n,): its outputs that are this point; own (members, p') and own_sizes:
-    Jacobian network, no members if there is none; own_rows (n,): where its n blocks of m start.
+    theta (members, p) and sizes: kinematics; rows (n,): its outputs that are this point; own (members, p')
+    and own_sizes: Jacobian network, no members if there is none; own_rows (n,): where its n blocks of m
+    start.
     """
 
     theta: Array
@@ -49,7 +52,7 @@ class ChainWork(NamedTuple):
     J: Array
     net: Array
     own_y: Array
-    own_J: Array
+    own_slope: Array
     own_net: Array
     z: Array
     f: Array
@@ -65,14 +68,24 @@ def make_work(chain: Chain) -> ChainWork:
     nz = n + (m if chain.use_u else 0) + len(chain.load)
     k, o, c = chain.sizes.max(), chain.own_sizes.max(), chain.correction_sizes.max()
     return ChainWork(
-        np.empty(chain.sizes[-1]), np.empty((chain.sizes[-1], m)), np.empty((2, 1 + m, k)),
-        np.empty(chain.own_sizes[-1]), np.empty((chain.own_sizes[-1], m)), np.empty((2, 1 + m, o)),
-        np.empty(nz), np.empty(n), np.empty((n, nz)), np.empty((2, 1 + nz, c)), np.empty((n, m)),
-    )  # fmt: skip
+        np.empty(chain.sizes[-1]),
+        np.empty((chain.sizes[-1], m)),
+        np.empty((2, 1 + m, k)),
+        np.empty(chain.own_sizes[-1]),
+        np.empty((chain.own_sizes[-1], m)),
+        np.empty((2, 1 + m, o)),
+        np.empty(nz),
+        np.empty(n),
+        np.empty((n, nz)),
+        np.empty((2, 1 + nz, c)),
+        np.empty((n, m)),
+    )
 
 
 @njit(cache=True)
-def chain_value(chain: Chain, work: ChainWork, u: Array, p: Array, Jp: Array, derivative: bool, own: bool) -> None:
+def chain_value(
+    chain: Chain, work: ChainWork, u: Array, p: Array, Jp: Array, derivative: bool, own: bool
+) -> None:
     """p (n,) and, if asked, Jp = dp/du (n, m); `own` takes dN/du from the Jacobian network."""
     m, n = len(u), len(chain.rows)
     exact = derivative and not own
@@ -84,7 +97,7 @@ def chain_value(chain: Chain, work: ChainWork, u: Array, p: Array, Jp: Array, de
             for j in range(m):
                 J[i, j] = work.J[chain.rows[i], j]
     if derivative and own:
-        ensemble(chain.own, chain.own_sizes, u, work.own_y, work.own_J, work.own_net, False)
+        ensemble(chain.own, chain.own_sizes, u, work.own_y, work.own_slope, work.own_net, False)
         for i in range(n):
             for j in range(m):
                 J[i, j] = work.own_y[chain.own_rows[i] + j]

@@ -1,4 +1,5 @@
-"""Inverse of a learned map, compiled: bounded Gauss-Newton with an active set, and the gradient iteration of the paper.
+"""Inverse of a learned map, compiled: bounded Gauss-Newton with an active set, and the gradient iteration
+of the paper.
 
     minimise |W (p(u) - target)|^2 over low <= u <= high
 
@@ -98,9 +99,17 @@ def box_step(H: Array, g: Array, v: Array, d: Array) -> None:
 
 @njit(cache=True)
 def _residual(
-    chain: Chain, work: ChainWork, u: Array, target: Array, weight: Array, p: Array, J: Array, r: Array,
-    derivative: bool, own: bool,
-) -> float:  # fmt: skip
+    chain: Chain,
+    work: ChainWork,
+    u: Array,
+    target: Array,
+    weight: Array,
+    p: Array,
+    J: Array,
+    r: Array,
+    derivative: bool,
+    own: bool,
+) -> float:
     chain_value(chain, work, u, p, J, derivative, own)
     s = 0.0
     for i in range(len(p)):
@@ -111,12 +120,25 @@ def _residual(
 
 @njit(cache=True)
 def gauss_newton(
-    chain: Chain, work: ChainWork, u: Array, target: Array, weight: Array, low: Array, high: Array,
-    tolerance: float, limit: int, own: bool, p: Array, prefer: Array, pull: float, settle: int,
-) -> tuple[int, int, float]:  # fmt: skip
+    chain: Chain,
+    work: ChainWork,
+    u: Array,
+    target: Array,
+    weight: Array,
+    low: Array,
+    high: Array,
+    tolerance: float,
+    limit: int,
+    own: bool,
+    p: Array,
+    prefer: Array,
+    pull: float,
+    settle: int,
+) -> tuple[int, int, float]:
     """One target; u is the start and the answer. Returns (status, iterations, error).
 
-    `pull` > 0 moves the null space towards `prefer` (scaled) once the target is met, for up to `settle` steps.
+    `pull` > 0 moves the null space towards `prefer` (scaled) once the target is met, for up to `settle`
+    steps.
     """
     m, n = len(u), len(target)
     mid, half = 0.5 * (high + low), np.maximum(0.5 * (high - low), 1e-300)
@@ -217,7 +239,8 @@ def gauss_newton(
             for j in range(m):
                 u[j] = mid[j] + half[j] * v[j]
             chain_value(chain, work, u, p, J, False, own)
-            # With exact derivatives a refused step means a stationary point; a network of its own may simply disagree.
+            # With exact derivatives a refused step means a stationary point; a network of its own may
+            # simply disagree.
             status = STUCK if own else NEAREST
             break
         if good:
@@ -234,10 +257,24 @@ def gauss_newton(
 
 @njit(cache=True)
 def gradient_iteration(
-    chain: Chain, work: ChainWork, u: Array, target: Array, weight: Array, low: Array, high: Array,
-    tolerance: float, limit: int, own: bool, p: Array, shrink: float, least_fall: float,
-) -> tuple[int, int, float]:  # fmt: skip
-    """The paper's iteration: steepest descent with the soft line search, clamped; returns (status, iterations, error)."""
+    chain: Chain,
+    work: ChainWork,
+    u: Array,
+    target: Array,
+    weight: Array,
+    low: Array,
+    high: Array,
+    tolerance: float,
+    limit: int,
+    own: bool,
+    p: Array,
+    shrink: float,
+    least_fall: float,
+) -> tuple[int, int, float]:
+    """The paper's iteration: steepest descent with the soft line search, clamped.
+
+    Returns (status, iterations, error).
+    """
     m, n = len(u), len(target)
     half = np.maximum(0.5 * (high - low), 1e-300)
     J, r, r1, p1 = np.empty((n, m)), np.empty(n), np.empty(n), np.empty(n)
@@ -295,9 +332,20 @@ def gradient_iteration(
 
 @njit(cache=True)
 def follow_targets(
-    chain: Chain, start: Array, targets: Array, weight: Array, low: Array, high: Array, tolerance: float, limit: int,
-    own: bool, gradient: bool, restart: bool, prefer: Array, pull: float,
-) -> tuple[Array, Array, Array, Array, Array]:  # fmt: skip
+    chain: Chain,
+    start: Array,
+    targets: Array,
+    weight: Array,
+    low: Array,
+    high: Array,
+    tolerance: float,
+    limit: int,
+    own: bool,
+    gradient: bool,
+    restart: bool,
+    prefer: Array,
+    pull: float,
+) -> tuple[Array, Array, Array, Array, Array]:
     """Solve many targets, each from the last solution (or always from the start).
 
     Returns u (k, m), p (k, n), error (k,), status (k,), iterations (k,).

@@ -93,11 +93,16 @@ class Dataset:
         """Some of the rows (indices or a mask)."""
         index = np.arange(len(self))[rows]
         return replace(
-            self, u=self.u[index], position=self.position[index], rotation=self.rotation[index],
-            jacobian=self.jacobian[index], status=tuple(self.status[i] for i in index),
-            reason=tuple(self.reason[i] for i in index), elapsed=self.elapsed[index],
+            self,
+            u=self.u[index],
+            position=self.position[index],
+            rotation=self.rotation[index],
+            jacobian=self.jacobian[index],
+            status=tuple(self.status[i] for i in index),
+            reason=tuple(self.reason[i] for i in index),
+            elapsed=self.elapsed[index],
             shape=None if self.shape is None else self.shape[index],
-        )  # fmt: skip
+        )
 
     def split(self, share: float = 0.7, *, seed: int = 0) -> tuple[Dataset, Dataset]:
         """Good rows, divided at random: for training and for testing."""
@@ -117,9 +122,13 @@ class Dataset:
         os.close(handle)
         names = [s.name for s in Status]
         header = {
-            "robot": self.robot, "actuators": [dict(a) for a in self.actuators], "points": list(self.points),
-            "status_names": names, "facts": dict(self.facts), "units": "SI: m, s; jacobian d(angular; linear)/du",
-        }  # fmt: skip
+            "robot": self.robot,
+            "actuators": [dict(a) for a in self.actuators],
+            "points": list(self.points),
+            "status_names": names,
+            "facts": dict(self.facts),
+            "units": "SI: m, s; jacobian d(angular; linear)/du",
+        }
         try:
             with h5py.File(temporary, "w") as f:
                 f.attrs["format"] = FORMAT
@@ -161,7 +170,9 @@ def _chunked(f: Any, name: str, data: Array) -> None:
         f.create_dataset(name, data=data)
         return
     rows = max(1, min(len(data), 262_144 // max(1, data[0].nbytes)))
-    f.create_dataset(name, data=data, chunks=(rows, *data.shape[1:]), compression="gzip", shuffle=True, fletcher32=True)
+    f.create_dataset(
+        name, data=data, chunks=(rows, *data.shape[1:]), compression="gzip", shuffle=True, fletcher32=True
+    )
 
 
 def _read(cls: type[Dataset], f: Any, path: Path) -> Dataset:
@@ -215,9 +226,13 @@ def _problems(d: Dataset) -> list[str]:
     n, m, p = len(d.u), len(d.actuators), len(d.points)
     out = []
     shapes = {
-        "ranges": (m, 2), "u": (n, m), "position": (n, p, 3), "rotation": (n, p, 3, 3), "jacobian": (n, p, 6, m),
+        "ranges": (m, 2),
+        "u": (n, m),
+        "position": (n, p, 3),
+        "rotation": (n, p, 3, 3),
+        "jacobian": (n, p, 6, m),
         "elapsed": (n,),
-    }  # fmt: skip
+    }
     for name, wanted in shapes.items():
         got = np.shape(getattr(d, name))
         if got != wanted:

@@ -40,10 +40,16 @@ class Question:
         """Record of one sample."""
         p, m = len(self.points), self.commands
         fields = [
-            ("index", "<i8"), ("status", "u1"), ("elapsed", "<f8"), ("u", "<f8", (m,)), ("position", "<f8", (p, 3)),
-            ("rotation", "<f8", (p, 3, 3)), ("jacobian", "<f8", (p, 6, m)), ("reason", f"S{REASON}"),
+            ("index", "<i8"),
+            ("status", "u1"),
+            ("elapsed", "<f8"),
+            ("u", "<f8", (m,)),
+            ("position", "<f8", (p, 3)),
+            ("rotation", "<f8", (p, 3, 3)),
+            ("jacobian", "<f8", (p, 6, m)),
+            ("reason", f"S{REASON}"),
             ("shape", "<f4", (self.vertices, 3)),
-        ]  # fmt: skip
+        ]
         return np.dtype(fields)
 
 
@@ -76,7 +82,9 @@ def _direct(model: Any, question: Question, index: Sequence[int], u: Array) -> A
     return out
 
 
-def _one(model: Any, question: Question, index: int, u: Array, before: State | None) -> tuple[Any, State | None]:
+def _one(
+    model: Any, question: Question, index: int, u: Array, before: State | None
+) -> tuple[Any, State | None]:
     import time
 
     begin = time.perf_counter()
@@ -118,14 +126,16 @@ def _record(model: Any, question: Question, state: State, row: Any) -> None:
         row["jacobian"] = sensitivity(model, state).of(list(question.points))
     elif question.jacobian == "differences":
         row["jacobian"] = differences(
-            lambda u: model.locate(_solve(model, u, state).require().q, list(question.points)), state.u, question.step
+            lambda u: model.locate(_solve(model, u, state).require().q, list(question.points)),
+            state.u,
+            question.step,
         )
     if question.vertices:
         row["shape"] = model.skin_positions(state.q)
 
 
 def differences(place: Callable[[Array], Any], u: Array, step: Sequence[float]) -> Array:
-    """Central differences of positions (eq. 3 of the paper) (p, 6, m); the angular rows are not known (NaN)."""
+    """Central differences of positions (eq. 3 of the paper) (p, 6, m); angular rows are not known (NaN)."""
     columns = []
     for k, h in enumerate(step):
         e = np.zeros(len(u))

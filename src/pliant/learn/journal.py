@@ -1,7 +1,7 @@
 """Journal: finished samples, appended one record at a time, readable after a crash at any moment.
 
-A record is a fixed number of bytes with a checksum. A process that is killed leaves at most one incomplete record at the end,
-which is cut off when the journal is opened again.
+A record is a fixed number of bytes with a checksum. A process that is killed leaves at most one incomplete
+record at the end, which is cut off when the journal is opened again.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ class Journal:
         self._pending = 0
         exists = path.is_file() and path.stat().st_size > 0
         self.records = self._recover() if exists else np.zeros(0, dtype)
-        self._file = open(path, "r+b" if exists else "w+b")  # noqa: SIM115 - kept open for appending
+        self._file = open(path, "r+b" if exists else "w+b")  # noqa: SIM115
         end = len(self._head) + self._size * len(self.records)
         if not exists:
             self._file.write(self._head)

@@ -52,7 +52,8 @@ def levenberg(
     decay: float = 0.0,
     report: Callable[[int, float, float], None] | None = None,
 ) -> Fit:
-    """Minimise |N(x) - y|^2 + |w (dN/dx - slopes)|^2 by damped Gauss-Newton steps (damping x0.1 on success, x10 on failure).
+    """Minimise |N(x) - y|^2 + |w (dN/dx - slopes)|^2 by damped Gauss-Newton steps (damping x0.1 on
+    success, x10 on failure).
 
     Args:
         sizes: neurons per layer.
@@ -148,7 +149,7 @@ def _components(y: Array, slopes: Array | None, slope_weight: float | Array) -> 
 def _normal(
     kernels: object, theta: Array, layers: Array, x: Array, slopes: bool, wanted: Array, weight: Array
 ) -> tuple[Array, Array]:
-    """Normal matrix (upper triangle) and gradient of the least-squares problem, built in blocks of samples."""
+    """Normal matrix (upper triangle) and gradient of the least-squares problem, in blocks of samples."""
     from scipy.linalg.blas import dsyrk
 
     p, c = parameter_count(tuple(layers)), wanted.shape[1]

@@ -14,11 +14,14 @@ PLANS = ("grid", "latin", "sobol", "active")
 MAX_ROWS = 50_000_000
 
 
-def make_plan(plan: str, ranges: Array, *, count: int | None = None, per_axis: int | None = None, seed: int = 0) -> Array:
+def make_plan(
+    plan: str, ranges: Array, *, count: int | None = None, per_axis: int | None = None, seed: int = 0
+) -> Array:
     """Commands to sample (n, m).
 
     Args:
-        plan: "grid" (per_axis values on every axis, neighbours next to each other), "latin" (hypercube) or "sobol".
+        plan: "grid" (per_axis values on every axis, neighbours next to each other), "latin" (hypercube) or
+            "sobol".
         ranges: (m, 2).
         count: number of rows; for a grid, per_axis is the largest whose power does not exceed it.
         per_axis: values per axis of a grid.
@@ -65,6 +68,9 @@ def _snake(n: int, m: int) -> Array:
     line = np.linspace(0.0, 1.0, n)
     rows = np.zeros((1, 0))
     for _ in range(m):
-        blocks = [np.column_stack([np.full(len(rows), x), rows if i % 2 == 0 else rows[::-1]]) for i, x in enumerate(line)]
+        blocks = [
+            np.column_stack([np.full(len(rows), x), rows if i % 2 == 0 else rows[::-1]])
+            for i, x in enumerate(line)
+        ]
         rows = np.concatenate(blocks)
     return rows

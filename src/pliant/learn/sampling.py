@@ -44,9 +44,9 @@ def sample(
 ) -> Dataset:
     """Sample a model over ranges of its commands.
 
-    Finished samples go to a journal beside the file at once. Killed at any moment, the same call goes on where it was: nothing
-    finished is lost or computed again. When all are done the journal becomes the file. Failed samples are kept, with
-    their reason. The rows do not depend on the number of workers.
+    Finished samples go to a journal beside the file at once. Killed at any moment, the same call goes on
+    where it was: nothing finished is lost or computed again. When all are done the journal becomes the
+    file. Failed samples are kept, with their reason. The rows do not depend on the number of workers.
 
     Args:
         source: a model, or a function without arguments that makes one (it runs in every worker).
@@ -57,9 +57,10 @@ def sample(
         per_axis: values per axis of a grid.
         points: names of the points; all of the robot if None.
         shape: record the positions of the skin's vertices too.
-        jacobian: "exact" (from the equilibrium), "differences" (eq. 3 of the paper: range / (10 N)) or "none".
-        start: "rest" solves every sample by itself; "neighbour" follows the plan in chunks of 16, each sample from the last
-            one (quicker for stiff solves; a chunk is recorded when it is complete).
+        jacobian: "exact" (from the equilibrium), "differences" (eq. 3 of the paper: range / (10 N)) or
+            "none".
+        start: "rest" solves every sample by itself; "neighbour" follows the plan in chunks of 16, each
+            sample from the last one (quicker for stiff solves; a chunk is recorded when it is complete).
         workers: processes; the number of cores if None, 0 for this process.
         scheduler: address of a Dask scheduler, instead of processes of this machine.
         seed: of the plan.
@@ -79,14 +80,27 @@ def sample(
     total = _count(plan, count, per_axis, len(limits))
     axis = per_axis or max(round(total ** (1.0 / len(limits))), 2)
     question = Question(
-        names, model.nu, model.skin.size if shape else 0, jacobian,
-        tuple(float(s) for s in np.ptp(limits, axis=1) / (10.0 * axis)), start,
-    )  # fmt: skip
+        names,
+        model.nu,
+        model.skin.size if shape else 0,
+        jacobian,
+        tuple(float(s) for s in np.ptp(limits, axis=1) / (10.0 * axis)),
+        start,
+    )
     header = {
-        "robot": model.robot.name, "actuators": list(model.robot.actuator_names), "ranges": limits.tolist(),
-        "plan": plan, "count": total, "per_axis": per_axis, "points": list(names), "vertices": question.vertices,
-        "jacobian": jacobian, "start": start, "seed": seed, "model": _describe(model),
-    }  # fmt: skip
+        "robot": model.robot.name,
+        "actuators": list(model.robot.actuator_names),
+        "ranges": limits.tolist(),
+        "plan": plan,
+        "count": total,
+        "per_axis": per_axis,
+        "points": list(names),
+        "vertices": question.vertices,
+        "jacobian": jacobian,
+        "start": start,
+        "seed": seed,
+        "model": _describe(model),
+    }
     path = Path(path)
     if path.is_file():
         return _existing(path, header)
@@ -115,15 +129,23 @@ def sample(
 
 
 def _run(
-    factory: Any, question: Question, journal: Journal, workers: int | None, scheduler: str | None, report: Progress,
-    u: Array, first: int,
-) -> Array:  # fmt: skip
-    """Records of the rows u, which are numbered from `first`: those of the journal, and the rest computed now."""
+    factory: Any,
+    question: Question,
+    journal: Journal,
+    workers: int | None,
+    scheduler: str | None,
+    report: Progress,
+    u: Array,
+    first: int,
+) -> Array:
+    """Records of the rows u, numbered from `first`: those of the journal, and the rest computed now."""
     index = np.arange(first, first + len(u))
     known = {int(r["index"]): r for r in journal.records if first <= r["index"] < first + len(u)}
     for i, r in known.items():
         if not np.array_equal(r["u"], u[i - first]):
-            raise ArgumentError("path", "the journal holds other commands for this plan", "delete it and start again")
+            raise ArgumentError(
+                "path", "the journal holds other commands for this plan", "delete it and start again"
+            )
     size = _CHUNK[question.start]
     chunks: list[pools.Chunk] = []
     for a in range(0, len(u), size):
@@ -178,7 +200,9 @@ def _existing(path: Path, header: dict[str, Any]) -> Dataset:
     dataset = Dataset.load(path)
     different = [k for k, v in header.items() if dataset.facts.get(k) != v]
     if different:
-        raise ArgumentError("path", f"{path} holds another dataset ({', '.join(different)} differ)", "another path")
+        raise ArgumentError(
+            "path", f"{path} holds another dataset ({', '.join(different)} differ)", "another path"
+        )
     return dataset
 
 
@@ -224,6 +248,11 @@ def _provenance(elapsed: float, kept: int) -> dict[str, Any]:
     from pliant import __version__
 
     return {
-        "pliant": __version__, "numpy": np.__version__, "python": platform.python_version(), "machine": platform.machine(),
-        "made": time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime()), "seconds": elapsed, "resumed_with": kept,
-    }  # fmt: skip
+        "pliant": __version__,
+        "numpy": np.__version__,
+        "python": platform.python_version(),
+        "machine": platform.machine(),
+        "made": time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime()),
+        "seconds": elapsed,
+        "resumed_with": kept,
+    }

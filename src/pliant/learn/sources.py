@@ -1,8 +1,8 @@
 """Simulators to learn from: analytical constant-curvature robots, and a rod with three chambers.
 
-Any model can be sampled; these are quick, need no mesh, and stand for the two robots of the learned-inverse paper: the
-three-chamber arm (an analytical model, spec learned-ik 2.6, and a numerical one, a Cosserat rod with weight) and the planar finger
-manipulator of three sections (4.2).
+Any model can be sampled; these are quick, need no mesh, and stand for the two robots of the
+learned-inverse paper: the three-chamber arm (an analytical model, spec learned-ik 2.6, and a numerical
+one, a Cosserat rod with weight) and the planar finger manipulator of three sections (4.2).
 """
 
 from __future__ import annotations
@@ -51,7 +51,8 @@ class SectionedArm(KinematicModel):
 
 
 class ConstantCurvatureArm(SectionedArm):
-    """The analytical three-chamber arm: chamber lengths l_k = L0 + g(c_k) at 0, 120, 240 degrees set length and bending.
+    """The analytical three-chamber arm: chamber lengths l_k = L0 + g(c_k) at 0, 120, 240 degrees set
+    length and bending.
 
     Args:
         length: rest length L0 [m].
@@ -62,16 +63,23 @@ class ConstantCurvatureArm(SectionedArm):
     """
 
     def __init__(
-        self, *, length: float = 0.12, radius: float = 0.0125, pressure: float = 100e3, gain: float = 0.0108,
+        self,
+        *,
+        length: float = 0.12,
+        radius: float = 0.0125,
+        pressure: float = 100e3,
+        gain: float = 0.0108,
         curve: float = 0.35,
-    ) -> None:  # fmt: skip
+    ) -> None:
         self.rest_length, self.radius, self.pressure = float(length), float(radius), float(pressure)
         self.gain, self.curve = float(gain), float(curve)
         if min(self.rest_length, self.radius, self.pressure, self.gain) <= 0:
             raise ArgumentError("length", "not positive", "positive numbers")
         turn = 2.0 * np.pi * np.arange(3) / 3.0
         self._cos, self._sin = np.cos(turn), np.sin(turn)
-        super().__init__(_arm_robot("constant_curvature_arm", length, pressure), [(0.0, pressure)] * 3, length=length)
+        super().__init__(
+            _arm_robot("constant_curvature_arm", length, pressure), [(0.0, pressure)] * 3, length=length
+        )
 
     def lengths(self, u: Array) -> tuple[Array, Array]:
         """Chamber lengths [m] (3,) and their slopes (3,)."""
@@ -81,17 +89,19 @@ class ConstantCurvatureArm(SectionedArm):
 
     def twists(self, u: Array) -> tuple[Array, Array]:
         """One section: length and bending follow from the chamber lengths."""
-        l, slope = self.lengths(u)
-        # L w, with w the curvature vector, is linear in the lengths: l_k = L (1 - kappa r cos(alpha_k - phi)).
+        long, slope = self.lengths(u)
+        # L w, with w the curvature vector, is linear in the lengths: l_k = L (1 - kappa r cos(alpha_k -
+        # phi)).
         c = -2.0 / (3.0 * self.radius)
-        xi = np.array([-c * self._sin @ l, c * self._cos @ l, 0.0, 0.0, 0.0, l.mean()])
+        xi = np.array([-c * self._sin @ long, c * self._cos @ long, 0.0, 0.0, 0.0, long.mean()])
         d = np.zeros((6, 3))
         d[0], d[1], d[5] = -c * self._sin * slope, c * self._cos * slope, slope / 3.0
         return xi[None], d[None]
 
 
 class FingerManipulator(SectionedArm):
-    """The planar manipulator: three finger sections in the xy-plane, each bending to both sides by a signed pressure.
+    """The planar manipulator: three finger sections in the xy-plane, each bending to both sides by a
+    signed pressure.
 
     Args:
         section: length of each section [m].
@@ -102,9 +112,15 @@ class FingerManipulator(SectionedArm):
     """
 
     def __init__(
-        self, *, section: float = 0.0135, link: float = 0.002, pressure: float = 3e5, bend: float = 2.0 * math.pi / 3,
-        curve: float = 0.25, gains: tuple[float, float, float] = (1.0, 1.0, 1.0),
-    ) -> None:  # fmt: skip
+        self,
+        *,
+        section: float = 0.0135,
+        link: float = 0.002,
+        pressure: float = 3e5,
+        bend: float = 2.0 * math.pi / 3,
+        curve: float = 0.25,
+        gains: tuple[float, float, float] = (1.0, 1.0, 1.0),
+    ) -> None:
         self.section, self.link, self.pressure = float(section), float(link), float(pressure)
         self.bend, self.curve, self.gains = float(bend), float(curve), np.array(gains, float)
         total = 3.0 * (section + link)
@@ -113,9 +129,12 @@ class FingerManipulator(SectionedArm):
             Chamber(name=f"finger{i + 1}", effort_limits=(-self.pressure, self.pressure)) for i in range(3)
         )
         robot = Robot(
-            "finger_manipulator", (body,), actuators=drives, points=(Point("tip", (0.0, total, 0.0)),),
-            source="spec learned-ik 4.2; section lengths are not published, chosen for a workspace of about 86 mm",
-        )  # fmt: skip
+            "finger_manipulator",
+            (body,),
+            actuators=drives,
+            points=(Point("tip", (0.0, total, 0.0)),),
+            source="spec learned-ik 4.2; section lengths chosen for a workspace of about 86 mm",
+        )
         super().__init__(robot, [(-self.pressure, self.pressure)] * 3, length=total)
 
     def angles(self, u: Array) -> tuple[Array, Array]:
@@ -169,9 +188,15 @@ def chamber_arm(
     from pliant.models.rod_drives import ChamberPath
 
     body = RodBody(
-        "arm", length, radius, _rubber(young), inner_radius=hole, rotation=_UP, tip_mass=payload,
+        "arm",
+        length,
+        radius,
+        _rubber(young),
+        inner_radius=hole,
+        rotation=_UP,
+        tip_mass=payload,
         rest_curvature=(0.0, lean[0], lean[1]),
-    )  # fmt: skip
+    )
     plain = _arm_robot("chamber_arm", length, pressure)
     robot = plain.but(bodies=(body,), points=(), gravity=(0.0, 0.0, -9.81 if gravity else 0.0))
     paths = {}

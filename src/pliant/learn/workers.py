@@ -1,7 +1,7 @@
 """Where samples are computed: in this process, in processes of this machine, or on a Dask cluster.
 
-All give records as they finish. The work is cut into chunks that do not depend on the number of workers, so that the rows do not
-either.
+All give records as they finish. The work is cut into chunks that do not depend on the number of workers,
+so that the rows do not either.
 """
 
 from __future__ import annotations
@@ -28,13 +28,17 @@ _model: Any = None  # of this worker process
 
 def run_here(factory: Factory, question: Question, chunks: list[Chunk]) -> Iterator[Array]:
     """Compute the chunks one after the other, in this process."""
+    from threadpoolctl import threadpool_limits
+
     model = factory()
     for index, u in chunks:
-        yield evaluate_chunk(model, question, index, u)
+        with threadpool_limits(1):  # as in the other processes: the rows must be the same
+            records = evaluate_chunk(model, question, index, u)
+        yield records
 
 
 def run_processes(factory: Factory, question: Question, chunks: list[Chunk], workers: int) -> Iterator[Array]:
-    """Compute the chunks in processes of this machine; a process that dies costs only the chunk that killed it."""
+    """Compute the chunks in processes of this machine; a death costs only the chunk that caused it."""
     waiting = list(reversed(chunks))
     suspects: list[Chunk] = []
     while waiting or suspects:
@@ -83,7 +87,9 @@ def _pool(factory: Factory, workers: int) -> ProcessPoolExecutor:
     import multiprocessing
 
     context = multiprocessing.get_context("spawn")
-    return ProcessPoolExecutor(workers, mp_context=context, initializer=_begin, initargs=(factory, os.getpid()))
+    return ProcessPoolExecutor(
+        workers, mp_context=context, initializer=_begin, initargs=(factory, os.getpid())
+    )
 
 
 def _begin(factory: Factory, parent: int) -> None:

@@ -1,9 +1,10 @@
 """Correction: from where a model says that a point is to where it really is. One form holds all kinds.
 
-    p = identity y + M z + c + C(z) + sum_k alpha_k exp(-|(z - z_k) / l|^2 / 2),     z = [y, u (if used), load]
+    p = identity y + M z + c + C(z) + sum_k alpha_k exp(-|(z - z_k) / l|^2 / 2),     z = [y, u (if used),
+    load]
 
-The single-layer network of the paper is C alone (identity 0); an affine map is M and c; a residual network is identity 1
-plus C(z) with u; a Gaussian process is identity, an affine trend and the kernels.
+The single-layer network of the paper is C alone (identity 0); an affine map is M and c; a residual network
+is identity 1 plus C(z) with u; a Gaussian process is identity, an affine trend and the kernels.
 """
 
 from __future__ import annotations
@@ -65,7 +66,11 @@ class Correction:
             bad.append("linear")
         if self.constant.shape != (3,):
             bad.append("constant")
-        if self.centres.ndim != 2 or self.centres.shape[1] != nz or self.alpha.shape != (len(self.centres), 3):
+        if (
+            self.centres.ndim != 2
+            or self.centres.shape[1] != nz
+            or self.alpha.shape != (len(self.centres), 3)
+        ):
             bad.append("centres or alpha")
         if self.network is not None and (self.network.inputs, self.network.outputs) != (nz, 3):
             bad.append("network")
@@ -78,7 +83,9 @@ class Correction:
         """The same map under another load (one number per load input)."""
         load = np.atleast_1d(np.asarray(load, float))
         if load.shape != self.load.shape:
-            raise ArgumentError("load", f"shape {load.shape}", f"{self.load.shape} (transfer with loads learns it)")
+            raise ArgumentError(
+                "load", f"shape {load.shape}", f"{self.load.shape} (transfer with loads learns it)"
+            )
         return replace(self, load=load)
 
     def inputs(self, y: Array, u: Array, load: Array | None = None) -> Array:
@@ -87,7 +94,9 @@ class Correction:
         if self.use_u:
             parts.append(np.atleast_2d(u))
         if len(self.load):
-            parts.append(np.broadcast_to(self.load if load is None else load, (len(parts[0]), len(self.load))))
+            parts.append(
+                np.broadcast_to(self.load if load is None else load, (len(parts[0]), len(self.load)))
+            )
         return np.concatenate(parts, axis=1)
 
     def __call__(self, y: Array, u: Array, load: Array | None = None) -> Array:
@@ -104,7 +113,10 @@ class Correction:
 
     def arrays(self) -> dict[str, Array]:
         """Plain arrays that describe the correction completely."""
-        out = {f: getattr(self, f) for f in ("linear", "constant", "centres", "lengths", "alpha", "load", "low", "high")}
+        out = {
+            f: getattr(self, f)
+            for f in ("linear", "constant", "centres", "lengths", "alpha", "load", "low", "high")
+        }
         out["flags"] = np.array([float(self.use_u), self.identity])
         if self.network is not None:
             out |= {f"network/{k}": v for k, v in self.network.arrays().items()}
@@ -118,10 +130,19 @@ class Correction:
         if flags.shape != (2,):
             raise ArgumentError("flags", f"shape {flags.shape}", "(2,)")
         return cls(
-            kind, bool(flags[0]), float(flags[1]), arrays["linear"], arrays["constant"],
-            Network.from_arrays(inner) if inner else None, arrays["centres"], arrays["lengths"], arrays["alpha"],
-            arrays["load"], arrays["low"], arrays["high"],
-        )  # fmt: skip
+            kind,
+            bool(flags[0]),
+            float(flags[1]),
+            arrays["linear"],
+            arrays["constant"],
+            Network.from_arrays(inner) if inner else None,
+            arrays["centres"],
+            arrays["lengths"],
+            arrays["alpha"],
+            arrays["load"],
+            arrays["low"],
+            arrays["high"],
+        )
 
 
 def gaussian(z: Array, centres: Array, lengths: Array) -> Array:

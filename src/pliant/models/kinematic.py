@@ -1,9 +1,10 @@
 """KinematicModel: a map from actuation to points, behind the contract of a mechanical model.
 
-The command is the configuration: q = scale * u, with a fictitious spring of 1 N/m per actuator. For an actuator driven by
-effort the spring turns the effort into the configuration; for one driven by displacement the configuration is the
-displacement. The scale makes q a length of the robot's size, so that the solvers' tolerances mean what they say. So
-`equilibrium(model, u)`, `invert`, control and viewer take such a model unchanged. Efforts of actuators driven by displacement
+The command is the configuration: q = scale * u, with a fictitious spring of 1 N/m per actuator. For an
+actuator driven by effort the spring turns the effort into the configuration; for one driven by
+displacement the configuration is the displacement. The scale makes q a length of the robot's size, so that
+the solvers' tolerances mean what they say. So `equilibrium(model, u)`, `invert`, control and viewer take
+such a model unchanged. Efforts of actuators driven by displacement
 (and displacements of those driven by effort) are those of the fictitious spring: they mean nothing.
 """
 
@@ -22,7 +23,8 @@ Array = np.ndarray
 
 
 class KinematicModel:
-    """Base of learned and analytical models; a subclass gives `kinematics` (and, to be fast, `kinematics_many`).
+    """Base of learned and analytical models; a subclass gives `kinematics` (and, to be fast,
+    `kinematics_many`).
 
     Args:
         robot: its actuators name the commands, its points name the outputs.
@@ -164,7 +166,9 @@ class KinematicModel:
         """Capsules from the base through the points."""
         n = len(self._names) + 1
         segments = np.stack([np.arange(n - 1), np.arange(1, n)], axis=1)
-        return Skin(np.zeros((0, 3), np.int64), segments, np.full(n, 0.05 * self.length), np.zeros(n, np.int64))
+        return Skin(
+            np.zeros((0, 3), np.int64), segments, np.full(n, 0.05 * self.length), np.zeros(n, np.int64)
+        )
 
     def skin_positions(self, q: Array) -> Array:
         """World positions of the skin's vertices [m] (n, 3)."""
@@ -192,7 +196,9 @@ def check_ranges(robot: Any, ranges: Any) -> Array:
             robot.actuator_index(name)
         missing = [n for n in names if n not in ranges]
         if missing:
-            raise ArgumentError("ranges", f"nothing for {', '.join(missing)}", "(low, high) for every actuator")
+            raise ArgumentError(
+                "ranges", f"nothing for {', '.join(missing)}", "(low, high) for every actuator"
+            )
         ranges = [ranges[n] for n in names]
     try:
         out = np.array(ranges, dtype=float)

@@ -1,7 +1,8 @@
-"""LearnedModel: kinematics learned from samples of any other model, behind the contract of a mechanical model.
+"""LearnedModel: kinematics learned from samples of any other model, behind the contract of a mechanical
+model.
 
-Evaluated by compiled code, without torch. Saved as one .npz file of plain arrays and a JSON header: nothing in it can
-execute, and anything that reads numpy files can read it.
+Evaluated by compiled code, without torch. Saved as one .npz file of plain arrays and a JSON header:
+nothing in it can execute, and anything that reads numpy files can read it.
 """
 
 from __future__ import annotations
@@ -133,8 +134,8 @@ class Knowledge:
 class LearnedModel(KinematicModel):
     """A learned map from actuation to points, frames and (optionally) the whole shape.
 
-    Made by `pliant.learn.fit`, refined by `pliant.learn.transfer`. Its actuators are limited to the range that it was
-    learned on, so that `invert` stays there.
+    Made by `pliant.learn.fit`, refined by `pliant.learn.transfer`. Its actuators are limited to the range
+    that it was learned on, so that `invert` stays there.
     """
 
     def __init__(self, knowledge: Knowledge) -> None:
@@ -154,7 +155,7 @@ class LearnedModel(KinematicModel):
     # ---- what was learned ----------------------------------------------------------------------------
     @property
     def width(self) -> float:
-        """Width of the workspace that it was learned on [m]: largest extent of the first point's positions."""
+        """Width of the workspace that it was learned on [m]: largest extent of the first point."""
         return float(self.knowledge.facts.get("width", self.length))
 
     @property
@@ -191,7 +192,7 @@ class LearnedModel(KinematicModel):
         return x, R, jac
 
     def position(self, u: Array, point: str, *, derivative: bool = False) -> tuple[Array, Array | None]:
-        """Corrected position (3,) or (k, 3) of one point, and its derivative (3, nu) or (k, 3, nu), by compiled code."""
+        """Corrected position (k, 3) of one point and its derivative (k, 3, nu); without k for one command."""
         from pliant._kernels.network_chain import chain_many
 
         u = np.asarray(u, float)
@@ -224,7 +225,7 @@ class LearnedModel(KinematicModel):
         return (np.atleast_2d(u) - self.ranges.mean(axis=1)) / (0.5 * np.ptp(self.ranges, axis=1))
 
     def trust(self, u: Array) -> Array:
-        """How far commands are from what was learned, in spacings of the samples; above about 1.5 it extrapolates (k,)."""
+        """How far commands are from what was learned, in spacings of the samples (k,); far is above 1.5."""
         tree, spacing = self._tree
         return tree.query(self._scaled(u))[0] / spacing
 
@@ -304,12 +305,24 @@ def _stand_in(k: Knowledge, length: float) -> Robot:
         limits = (float(low), float(high))
         drive = a.get("drive", "effort")
         bounds = {"effort_limits": limits} if drive == "effort" else {"displacement_limits": limits}
-        actuators.append(LearnedActuator(name=a["name"], drive=drive, measured_in=a.get("unit", ""), **bounds))  # type: ignore[arg-type]
+        actuators.append(
+            LearnedActuator(name=a["name"], drive=drive, measured_in=a.get("unit", ""), **bounds)
+        )  # type: ignore[arg-type]
     body = RodBody(
-        "body", length, 0.05 * length, Corotational.from_young(1e6, 0.45, density=1000.0), position=tuple(k.base)
+        "body",
+        length,
+        0.05 * length,
+        Corotational.from_young(1e6, 0.45, density=1000.0),
+        position=tuple(k.base),
     )
     points = tuple(Point(n, tuple(x)) for n, x in zip(k.points, k.rest))
-    return Robot(k.robot, (body,), actuators=tuple(actuators), points=points, source=json.dumps(k.facts.get("source", "")))
+    return Robot(
+        k.robot,
+        (body,),
+        actuators=tuple(actuators),
+        points=points,
+        source=json.dumps(k.facts.get("source", "")),
+    )
 
 
 def _frames(y: Array, J: Array | None, start: int, p: int, frames: bool, nu: int) -> tuple[Array, Array]:
@@ -350,14 +363,23 @@ def _chain(k: Knowledge, point: str, offset: int | None) -> Any:
     if c is not None:
         linear = c.linear.reshape(-1, nz) if c.linear.size else np.zeros((3, nz))
     return Chain(
-        k.kinematics.folded, k.kinematics.layers, offset + np.arange(3),
-        none if own is None else own.folded, one if own is None else own.layers, (offset + np.arange(3)) * m,
-        1.0 if c is None else float(c.identity), linear, np.zeros(3) if c is None else c.constant,
-        none if net is None else net.folded, one if net is None else net.layers,
-        np.zeros((0, nz)) if c is None else c.centres, np.ones(nz) if c is None else 1.0 / c.lengths,
-        np.zeros((0, 3)) if c is None else c.alpha, np.zeros(0) if c is None else c.load,
+        k.kinematics.folded,
+        k.kinematics.layers,
+        offset + np.arange(3),
+        none if own is None else own.folded,
+        one if own is None else own.layers,
+        (offset + np.arange(3)) * m,
+        1.0 if c is None else float(c.identity),
+        linear,
+        np.zeros(3) if c is None else c.constant,
+        none if net is None else net.folded,
+        one if net is None else net.layers,
+        np.zeros((0, nz)) if c is None else c.centres,
+        np.ones(nz) if c is None else 1.0 / c.lengths,
+        np.zeros((0, 3)) if c is None else c.alpha,
+        np.zeros(0) if c is None else c.load,
         False if c is None else c.use_u,
-    )  # fmt: skip
+    )
 
 
 def points_of(names: str | Sequence[str]) -> tuple[str, ...]:

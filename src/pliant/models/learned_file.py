@@ -24,9 +24,14 @@ MAX_BYTES = 2_000_000_000  # unpacked; a small file may claim to hold much more
 def save_learned(k: Knowledge, path: Path) -> Path:
     """Write atomically; returns the path."""
     header = {
-        "format": FORMAT, "robot": k.robot, "actuators": [dict(a) for a in k.actuators], "points": list(k.points),
-        "frames": bool(k.frames), "corrections": {n: c.kind for n, c in k.corrections.items()}, "facts": dict(k.facts),
-    }  # fmt: skip
+        "format": FORMAT,
+        "robot": k.robot,
+        "actuators": [dict(a) for a in k.actuators],
+        "points": list(k.points),
+        "frames": bool(k.frames),
+        "corrections": {n: c.kind for n, c in k.corrections.items()},
+        "facts": dict(k.facts),
+    }
     arrays: dict[str, Array] = {"ranges": k.ranges, "rest": k.rest, "base": k.base, "samples": k.samples}
     nets: dict[str, Network | None] = {"kinematics": k.kinematics, "jacobian": k.jacobian}
     if k.shape is not None:
@@ -75,7 +80,15 @@ def _arrays(path: Path) -> dict[str, Array]:
             raise FileError(path, f"it unpacks to {size} bytes; at most {MAX_BYTES} are read")
         with np.load(path, allow_pickle=False) as data:
             return {k: data[k] for k in data.files}
-    except (ValueError, OSError, zipfile.BadZipFile, EOFError, KeyError, NotImplementedError, MemoryError) as error:
+    except (
+        ValueError,
+        OSError,
+        zipfile.BadZipFile,
+        EOFError,
+        KeyError,
+        NotImplementedError,
+        MemoryError,
+    ) as error:
         if isinstance(error, FileError):
             raise
         raise FileError(path, f"not a learned model ({error})") from None
@@ -91,20 +104,35 @@ def _knowledge(header: dict[str, Any], arrays: dict[str, Array]) -> Knowledge:
     if "shape/mean" in arrays:
         s = part("shape")
         shape = Shape(
-            np.asarray(s["mean"], float), np.asarray(s["basis"], float), Network.from_arrays(part("shape/network")),
-            s["triangles"], s["segments"], np.asarray(s["radius"], float),
-        )  # fmt: skip
+            np.asarray(s["mean"], float),
+            np.asarray(s["basis"], float),
+            Network.from_arrays(part("shape/network")),
+            s["triangles"],
+            s["segments"],
+            np.asarray(s["radius"], float),
+        )
     own = part("jacobian")
     kinds = header["corrections"]
-    corrections = {n: Correction.from_arrays(str(kind), part(f"correction{i}")) for i, (n, kind) in enumerate(kinds.items())}
+    corrections = {
+        n: Correction.from_arrays(str(kind), part(f"correction{i}"))
+        for i, (n, kind) in enumerate(kinds.items())
+    }
     actuators = tuple({str(k): str(v) for k, v in a.items()} for a in header["actuators"])
     for a in actuators:
         if "name" not in a:
             raise KeyError("name of an actuator")
     return Knowledge(
-        robot=str(header["robot"]), actuators=actuators, ranges=np.asarray(arrays["ranges"], float),
-        points=tuple(str(p) for p in header["points"]), kinematics=Network.from_arrays(part("kinematics")),
-        frames=bool(header["frames"]), rest=np.asarray(arrays["rest"], float), base=np.asarray(arrays["base"], float),
-        samples=np.asarray(arrays["samples"], float), jacobian=Network.from_arrays(own) if own else None, shape=shape,
-        corrections=corrections, facts=dict(header["facts"]),
-    )  # fmt: skip
+        robot=str(header["robot"]),
+        actuators=actuators,
+        ranges=np.asarray(arrays["ranges"], float),
+        points=tuple(str(p) for p in header["points"]),
+        kinematics=Network.from_arrays(part("kinematics")),
+        frames=bool(header["frames"]),
+        rest=np.asarray(arrays["rest"], float),
+        base=np.asarray(arrays["base"], float),
+        samples=np.asarray(arrays["samples"], float),
+        jacobian=Network.from_arrays(own) if own else None,
+        shape=shape,
+        corrections=corrections,
+        facts=dict(header["facts"]),
+    )

@@ -1,7 +1,8 @@
-"""Network: a small dense network with its scalings, evaluated by compiled code. No torch, no executable content."""
+"""Network: a small dense network with its scalings, evaluated by compiled code, without torch."""
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
@@ -45,7 +46,12 @@ class Network:
             raise ArgumentError("sizes", f"{count} parameters", f"at most {MAX_PARAMETERS}")
         if self.theta.ndim != 2 or self.theta.shape[1] != count or len(self.theta) < 1:
             raise ArgumentError("theta", f"shape {self.theta.shape}", f"(members, {count}) for sizes {sizes}")
-        for name, n in (("x_mid", sizes[0]), ("x_half", sizes[0]), ("y_mid", sizes[-1]), ("y_half", sizes[-1])):
+        for name, n in (
+            ("x_mid", sizes[0]),
+            ("x_half", sizes[0]),
+            ("y_mid", sizes[-1]),
+            ("y_half", sizes[-1]),
+        ):
             if getattr(self, name).shape != (n,):
                 raise ArgumentError(name, f"shape {getattr(self, name).shape}", f"({n},)")
         for name in ("theta", "x_mid", "x_half", "y_mid", "y_half"):
@@ -106,7 +112,7 @@ class Network:
         return (y[0], J[0]) if single else (y, J)
 
     def spread(self, x: Array) -> Array:
-        """Disagreement of the ensemble: standard deviation of its members (n,) or (k, n); zero for one member."""
+        """Disagreement of the ensemble: standard deviation of its members (n,) or (k, n)."""
         x, single = self._inputs(x)
         y = _kernels().spread(self.folded, self.layers, x)
         return y[0] if single else y
@@ -122,9 +128,13 @@ class Network:
     def arrays(self) -> dict[str, Array]:
         """Plain arrays that describe the network completely."""
         return {
-            "sizes": self.layers, "theta": self.theta, "x_mid": self.x_mid, "x_half": self.x_half,
-            "y_mid": self.y_mid, "y_half": self.y_half,
-        }  # fmt: skip
+            "sizes": self.layers,
+            "theta": self.theta,
+            "x_mid": self.x_mid,
+            "x_half": self.x_half,
+            "y_mid": self.y_mid,
+            "y_half": self.y_half,
+        }
 
     @classmethod
     def from_arrays(cls, arrays: Mapping[str, Array]) -> Network:
@@ -140,13 +150,13 @@ class Network:
 
 def parameter_count(sizes: tuple[int, ...]) -> int:
     """Number of parameters of a dense network."""
-    return sum(b * (a + 1) for a, b in zip(sizes[:-1], sizes[1:]))
+    return sum(b * (a + 1) for a, b in itertools.pairwise(sizes))
 
 
 def initial(sizes: tuple[int, ...], rng: np.random.Generator) -> Array:
     """Starting parameters (p,): Glorot uniform weights, small biases spread so that neurons differ."""
     parts = []
-    for a, b in zip(sizes[:-1], sizes[1:]):
+    for a, b in itertools.pairwise(sizes):
         bound = np.sqrt(6.0 / (a + b))
         parts += [rng.uniform(-bound, bound, a * b), rng.uniform(-0.1, 0.1, b)]
     return np.concatenate(parts)
