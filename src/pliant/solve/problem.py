@@ -10,6 +10,7 @@ import numpy as np
 
 from pliant.contact.contacts import Contacts, ContactState
 from pliant.errors import ArgumentError
+from pliant.solve.chatter import Chatter
 from pliant.solve.commands import driven_by_displacement, length_scale, slackable
 from pliant.solve.newton import Rows, dense_rows
 
@@ -44,6 +45,7 @@ class Problem:
         self.detector: Any = None
         self._origin: Array | None = None
         self._sticking: Contacts | None = None
+        self._chatter = Chatter(self.length)
         if self.obstacles:
             from pliant.contact.detection import Detector
 
@@ -70,6 +72,7 @@ class Problem:
 
         Contacts that stick there keep the anchor that they have; all others are anchored where they are now.
         """
+        self._chatter = Chatter(self.length)
         if self.detector is None or not any(float(getattr(o, "friction", 0.0)) > 0 for o in self.obstacles):
             return
         self._origin = self.model.skin_positions(q)
@@ -78,9 +81,21 @@ class Problem:
             self._sticking = contacts.selected(contacts.states == ContactState.STICK)
 
     def detect(self, q: Array, previous: Contacts | None) -> Contacts | None:
-        """Contacts at a configuration, with the forces of the previous ones where they persist."""
+        """Contacts at a configuration, with the forces of the previous ones where they persist.
+
+        Where successive configurations go back and forth between two sets of features, both sets are kept (`Chatter`).
+        """
         if self.detector is None:
             return None
+        x = self.model.skin_positions(q)
+        held = self._chatter.held(x, previous)
+        if held is not None:
+            return held
+        found = self._detect(q, previous)
+        self._chatter.seen(x, found)
+        return found
+
+    def _detect(self, q: Array, previous: Contacts | None) -> Contacts:
         found = self.detector.detect(q, previous, obstacles=self.obstacles)
         if self._held.any() and len(found):
             # Nothing moves where the robot is held: such a pair has no compliance and cannot be pushed apart.

@@ -1,0 +1,87 @@
+"""Chatter: when an iteration goes back and forth between two contact geometries, hold both.
+
+A vertex that slides over the edge between two triangles changes its normal abruptly. If the equilibrium lies on that
+edge, Newton's method sees one triangle, steps over the edge, sees the other, and steps back, for ever. Then the contacts
+of the last two configurations are kept together, with their normals, and their gaps follow linearly: the problem is
+smooth, nothing penetrates either triangle, and the iteration ends.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+
+from pliant.contact.contacts import Contacts
+
+Array = np.ndarray
+_SMALL = 5e-4  # of the robot's size: larger motions are not chatter
+_PATIENCE = 4  # motions in a row that did not become smaller
+
+
+class Chatter:
+    """Watches the configurations at which contacts are asked for.
+
+    Args:
+        length: size of the robot [m].
+    """
+
+    def __init__(self, length: float) -> None:
+        self._length = length
+        self._past: list[tuple[Array, Contacts]] = []
+        self._best, self._waited = np.inf, 0
+        self._frozen: tuple[Array, Contacts] | None = None
+        self._last: Array | None = None
+
+    def held(self, x: Array, previous: Contacts | None) -> Contacts | None:
+        """The contacts that are held, at skin positions x [m] (n, 3); None if there is no chatter."""
+        moved = np.inf if self._last is None else float(np.abs(x - self._last).max(initial=0.0))
+        self._last = x
+        if moved > _SMALL * self._length:
+            self._best, self._waited, self._frozen = np.inf, 0, None
+            return None
+        if self._frozen is None:
+            if moved < 0.7 * self._best:
+                self._best, self._waited = moved, 0
+            elif moved > 1e-8 * self._length:
+                self._waited += 1
+            if self._waited < _PATIENCE or len(self._past) < 2:
+                return None
+            self._frozen = self._union(x)
+        origin, contacts = self._frozen
+        gap = contacts.gap + _change(contacts, origin, x)
+        if previous is not None and len(previous) == len(contacts) and np.array_equal(previous.key, contacts.key):
+            return replace(
+                contacts, gap=gap, forces=previous.forces, tangential=previous.tangential, states=previous.states
+            )
+        return replace(contacts, gap=gap)
+
+    def seen(self, x: Array, contacts: Contacts) -> None:
+        """Remember what was detected at skin positions x."""
+        self._past = [*self._past[-1:], (x, contacts)]
+
+    def _union(self, x: Array) -> tuple[Array, Contacts]:
+        (x_old, old), (x_new, new) = self._past
+        old = replace(old, gap=old.gap + _change(old, x_old, x))
+        new = replace(new, gap=new.gap + _change(new, x_new, x))
+        wide = max(old.vertices.shape[1], new.vertices.shape[1])
+        extra = np.ones(len(old), dtype=bool)
+        for i in range(len(old)):
+            same = np.flatnonzero(new.key == old.key[i])
+            # the same features with the same normal are one contact
+            extra[i] = not any(float(old.normal[i] @ new.normal[j]) > 1.0 - 1e-10 for j in same)
+        extra &= old.gap < 1e-3 * self._length
+        if not extra.any():
+            return x, new
+        both = Contacts.joined([new.widened(wide), old.selected(extra).widened(wide)], new.names, new.poses)
+        forces = both.forces.copy()
+        forces[len(new) :] = 0.0
+        tangential = both.tangential.copy()
+        tangential[len(new) :] = 0.0
+        return x, replace(both, forces=forces, tangential=tangential)
+
+
+def _change(contacts: Contacts, before: Array, after: Array) -> Array:
+    """Change of the gaps when the skin moves, to first order [m] (m,)."""
+    moved = (after - before)[contacts.vertices]
+    return np.einsum("mki,mki->m", contacts.all_gradients(), moved)
