@@ -17,7 +17,8 @@ from pliant.solve.problem import Problem
 from pliant.state import State, Status
 
 Array = np.ndarray
-_SHORTEST = 2e-3  # of the load change: shorter steps are not tried
+_LAST = 100  # linear solves kept for a last attempt when a path cannot be followed
+_SHORTEST = 1e-3  # of the load change: shorter steps are not tried
 _FOLDING = (
     0.06  # of the load change: in steps up to this an inverted element is taken for the law's own answer
 )
@@ -90,7 +91,8 @@ def equilibrium(
     origin = _Iterate(q0, effort0, None if start is None else start.contacts)
     problem.begin(q0, origin.contacts)
     notes: list[str] = []
-    found = _newton(problem, origin, target, None, max_iterations=min(40, max_iterations))
+    folding = start is not None and _inverted(model, q0)
+    found = _newton(problem, origin, target, None, max_iterations=min(40, max_iterations), folding=folding)
     status = found.status
     if not status.ok:
         found, status = _continue(problem, origin, target, found, max_iterations, notes)
@@ -110,7 +112,7 @@ def settle(
     fixed = problem.effort_driven()
     origin = _Iterate(np.array(q), np.array(effort), contacts)
     notes: list[str] = []
-    found = _newton(fixed, origin, effort, None, max_iterations=40 if follow else 15)
+    found = _newton(fixed, origin, effort, None, max_iterations=40 if follow else 15, folding=True)
     status = found.status
     if not status.ok and follow:
         found, status = _continue(fixed, origin, effort, found, 200, notes)
@@ -247,8 +249,11 @@ def _continue(
         residual = residual + rows.columns[:, rows.drives :] @ rows.force[rows.drives :]
     if not np.isfinite(residual).all():
         return failed, Status.INVERTED
-    t, dt, snaps = 0.0, 0.25, 0
+    t, dt, snaps, smooth = 0.0, 0.25, 0, False
     last = failed.status
+    smoothly = not any(float(getattr(o, "friction", 0.0)) > 0 for o in problem.obstacles)
+    reserve = min(_LAST, max(budget - spent, 0) // 3)
+    budget -= reserve
     while t < 1.0 and spent < budget:
         before = spent
         new = min(t + dt, 1.0)
@@ -260,14 +265,16 @@ def _continue(
         spent = here.iterations = found.iterations
         if found.status.ok:
             t, here = new, found
-            dt *= 2.0 if spent - before <= 8 else 1.0
+            dt *= 2.0 if spent - before <= 8 or smooth else 1.0
+            smooth = True
             continue
+        smooth = False
         dt *= 0.4
         if dt < _SHORTEST:
             # The path ends here: let the body fall just beyond its end, and go on from where it lands.
             new = min(t + 4.0 * _SHORTEST, 1.0)
             u = begin_u + new * (target - begin_u)
-            fallen = _relax(problem, here, u, (1.0 - new) * residual, budget - spent)
+            fallen = _relax(problem, here, u, (1.0 - new) * residual, budget - spent, monotone=smoothly)
             spent = here.iterations = fallen.iterations
             if not fallen.status.ok:
                 last = fallen.status
@@ -277,15 +284,23 @@ def _continue(
             t, here, dt, snaps = new, fallen, 4.0 * _SHORTEST, snaps + 1
     if t >= 1.0:
         return here, Status.SNAPPED if snaps else Status.CONTINUED
+    thrown = _relax(problem, here, target, np.zeros(model.nv), reserve, monotone=False)
+    spent = thrown.iterations
+    if thrown.status.ok:
+        notes.append(f"the path could be followed to {100 * t:.1f} % of the load change; then the body snapped")
+        return thrown, Status.SNAPPED
     notes.append(f"followed the path to {100 * t:.1f} % of the load change")
     here.iterations = spent
     return here, Status.MAX_ITERATIONS if spent >= budget else last
 
 
-def _relax(problem: Problem, origin: _Iterate, u: Array, offset: Array, budget: int) -> _Iterate:
+def _relax(
+    problem: Problem, origin: _Iterate, u: Array, offset: Array, budget: int, *, monotone: bool = True
+) -> _Iterate:
     """Let the body fall to a stable equilibrium: damped steps that lower its energy, then Newton's method.
 
-    The drives and contacts enter the merit by an exact penalty, with factors above their forces.
+    The drives and contacts enter the merit by an exact penalty, with factors above their forces. Friction has no
+    potential: there, and where lowering the energy leads nowhere, `monotone` is off and only the damping holds.
     """
     model = problem.model
     q, effort, contacts = origin.q, origin.effort.copy(), origin.contacts
@@ -317,7 +332,7 @@ def _relax(problem: Problem, origin: _Iterate, u: Array, offset: Array, budget: 
         )
         there = model.energy(trial, potential) + moved + alpha * float(offset @ step.dq)
         there += penalty * _violation(problem, rows, trial, u, alpha * step.dq)
-        if not there < here:
+        if monotone and not there < here:
             shift = min(4.0 * shift, 1e3)
             if shift >= 1e3:
                 break
@@ -325,7 +340,7 @@ def _relax(problem: Problem, origin: _Iterate, u: Array, offset: Array, budget: 
         q, moved = trial, moved + alpha * float(offset @ step.dq)
         multipliers = rows.force + alpha * (step.force - rows.force)
         effort, contacts = problem.split(effort, multipliers, contacts, step.states)
-        shift = max(0.3 * shift, 1e-6) if alpha == 1.0 else shift
+        shift = max(0.3 * shift, 1e-6) if alpha == 1.0 else shift if monotone else min(4.0 * shift, 10.0)
         if size < 1e-3 * problem.length:
             near = _Iterate(q, effort, contacts, spent)
             polished = _newton(problem, near, u, offset, max_iterations=min(20, limit - spent), folding=True)
