@@ -24,7 +24,10 @@ AXES: tuple[Vector, ...] = ((1.0, 0.0, 0.0), (0.0, 1.0, 0.0), (0.0, 0.0, 1.0))
 
 def check_quaternion(argument: str, value: Any) -> Quaternion:
     """A unit quaternion (wxyz), normalised, or an ArgumentError."""
-    array = np.asarray(value, dtype=float)
+    try:
+        array = np.asarray(value, dtype=float)
+    except (TypeError, ValueError):
+        array = np.zeros(0)
     if array.shape != (4,) or not np.isfinite(array).all() or np.linalg.norm(array) < 1e-9:
         raise ArgumentError(
             argument, f"{value!r} is not a quaternion", "four numbers (w, x, y, z), not all zero"
@@ -149,12 +152,8 @@ class RigidBody:
         check_name("name", self.name)
         vertices = np.asarray(check_points(f"{self.name}.vertices", self.vertices))
         triangles = np.asarray(self.triangles, dtype=np.int64)
-        if (
-            triangles.ndim != 2
-            or triangles.shape[1] != 3
-            or triangles.min() < 0
-            or triangles.max() >= len(vertices)
-        ):
+        shaped = triangles.ndim == 2 and triangles.shape[1] == 3 and len(triangles) > 0
+        if not shaped or triangles.min() < 0 or triangles.max() >= len(vertices):
             raise ArgumentError(
                 f"{self.name}.triangles", "wrong shape or index", "(k, 3) indices of vertices"
             )

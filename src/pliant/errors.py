@@ -13,6 +13,17 @@ from typing import Any
 class PliantError(Exception):
     """Base of all errors raised on purpose by pliant."""
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        # The constructors take other arguments than the message, so the default way back from a pickle fails.
+        return _restore, (type(self), self.args, self.__dict__)
+
+
+def _restore(kind: type[PliantError], args: tuple[Any, ...], data: dict[str, Any]) -> PliantError:
+    error = kind.__new__(kind, *args)
+    error.args = args
+    error.__dict__.update(data)
+    return error
+
 
 class ArgumentError(PliantError, ValueError):
     """An argument has a wrong type, shape, range or value.
