@@ -6,6 +6,7 @@ import json
 import os
 import tempfile
 import zipfile
+import zlib
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -59,6 +60,10 @@ class Trajectory:
     readings: Mapping[str, Array] = field(default_factory=dict)
     targets: Mapping[str, Array] = field(default_factory=dict)
     contact_force: Array = field(default_factory=lambda: np.zeros(0))
+
+    def __post_init__(self) -> None:
+        if len(self.contact_force) == 0:
+            object.__setattr__(self, "contact_force", np.zeros(len(self.time)))
 
     def __len__(self) -> int:
         return len(self.time)
@@ -180,27 +185,65 @@ class Trajectory:
         try:
             with np.load(path, allow_pickle=False) as data:
                 arrays = {k: data[k] for k in data.files}
-        except (ValueError, OSError, zipfile.BadZipFile, EOFError) as error:
-            raise FileError(path, f"not a trajectory file ({error})") from None
-        try:
             header = json.loads(arrays.pop("header").tobytes().decode())
-            if header["format"] != _FORMAT:
-                raise FileError(path, f"format {header['format']!r}; expected {_FORMAT!r}")
-            groups: dict[str, dict[str, Array]] = {"points": {}, "readings": {}, "targets": {}}
-            for key in [k for k in arrays if "/" in k]:
-                group, name = key.split("/", 1)
+            kind, status = header["format"], tuple(Status[s] for s in header["status"])
+            robot, actuators = str(header["robot"]), tuple(str(a) for a in header["actuators"])
+        except _BROKEN as error:
+            raise FileError(path, f"not a trajectory file ({error})") from None
+        if kind != _FORMAT:
+            raise FileError(path, f"format {kind!r}; expected {_FORMAT!r}")
+        groups: dict[str, dict[str, Array]] = {"points": {}, "readings": {}, "targets": {}}
+        for key in [k for k in arrays if "/" in k]:
+            group, name = key.split("/", 1)
+            if group in groups:
                 groups[group][name] = arrays.pop(key)
-            out = cls(
-                robot=str(header["robot"]),
-                status=tuple(Status[s] for s in header["status"]),
-                actuators=tuple(header["actuators"]),
-                **groups,
-                **arrays,
-            )
-        except (KeyError, TypeError, UnicodeDecodeError, json.JSONDecodeError) as error:
-            raise FileError(path, f"not a trajectory file (missing or wrong {error})") from None
-        n = len(out.time)
-        wrong = [k for k in ("q", "v", "u", "effort", "displacement", "status") if len(getattr(out, k)) != n]
-        if wrong:
-            raise FileError(path, f"the lengths of {', '.join(wrong)} do not match the {n} times")
-        return out
+        problems = _problems(arrays, groups, len(status), len(actuators))
+        if problems:
+            raise FileError(path, problems)
+        return cls(
+            robot=robot,
+            status=status,
+            actuators=actuators,
+            points=groups["points"],
+            readings=groups["readings"],
+            targets=groups["targets"],
+            **arrays,
+        )
+
+
+_BROKEN = (ValueError, OSError, zipfile.BadZipFile, EOFError, KeyError, TypeError, AttributeError, zlib.error)
+# Axes of every array: n steps, m actuators, None for any length.
+_SHAPES: dict[str, tuple[str | None, ...]] = {
+    "time": ("n",),
+    "q": ("n", None),
+    "v": ("n", None),
+    "u": ("n", "m"),
+    "effort": ("n", "m"),
+    "displacement": ("n", "m"),
+    "residual": ("n",),
+    "iterations": ("n",),
+    "elapsed": ("n",),
+    "contact_force": ("n",),
+}
+
+
+def _problems(arrays: Mapping[str, Array], groups: Mapping[str, Mapping[str, Array]], n: int, m: int) -> list[str]:
+    """What is wrong with the arrays of a file of n steps and m actuators."""
+    size = {"n": n, "m": m}
+    wanted = {k: tuple(None if axis is None else size[axis] for axis in axes) for k, axes in _SHAPES.items()}
+    found = dict(arrays)
+    for group, length in (("points", 3), ("targets", 3), ("readings", 0)):
+        for name, values in groups[group].items():
+            found[f"{group}/{name}"] = values
+            wanted[f"{group}/{name}"] = (n, length) if length else (n,)
+    problems = [f"{k} is missing" for k in wanted if k not in found]
+    problems += [f"{k} does not belong in a trajectory" for k in found if k not in wanted]
+    for key, shape in wanted.items():
+        if key in found:
+            values = found[key]
+            fits = len(shape) == values.ndim and all(a in (None, b) for a, b in zip(shape, values.shape))
+            if not fits:
+                problems.append(f"{key} has shape {values.shape}, expected {shape}")
+            elif values.dtype.kind not in "fiu":
+                problems.append(f"{key} holds no real numbers")
+    return problems
