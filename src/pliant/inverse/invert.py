@@ -203,10 +203,15 @@ def _condense(setting: Problem, mechanics: Any, work: _Work, options: _Options) 
     return condensed
 
 
-def _solve(condensed: Condensed, work: _Work, options: _Options, shift: Any) -> tuple[QPCC, QPCCSolution, Array, Array]:
-    """Solve the QPCC of a linearisation: the problem, its solution, efforts and contact forces."""
+def _solve(
+    condensed: Condensed, work: _Work, options: _Options, shift: Any, remain: float = 0.0
+) -> tuple[QPCC, QPCCSolution, Array, Array]:
+    """Solve the QPCC of a linearisation: the problem, its solution, efforts and contact forces.
+
+    `shift` moves the goal towards the present; `remain` is the part of present penetrations that may stay.
+    """
     clock = time.perf_counter()
-    qpcc = _problem(condensed, work, options.fixed_effort, options.rows, shift)
+    qpcc = _problem(condensed, work, options.fixed_effort, options.rows, shift, remain)
     warm = None
     if work.contacts is not None and len(work.contacts) and (work.contacts.forces > 0).any():
         warm = (work.contacts.forces > 0).astype(np.int8)
@@ -226,7 +231,7 @@ def _iterate(setting: Problem, mechanics: Any, work: _Work, options: _Options, *
     now = _now(setting.model, work, options.targets)
     fraction = 1.0
     for attempt in range(8):
-        qpcc, solution, effort, contact = _solve(condensed, work, options, (1.0 - fraction) * now)
+        qpcc, solution, effort, contact = _solve(condensed, work, options, (1.0 - fraction) * now, 1.0 - fraction)
         dq = condensed.step(effort, contact)
         size = float(np.abs(dq).max())
         if not np.isfinite(size):
@@ -309,8 +314,10 @@ def _now(model: Any, work: _Work, targets: Sequence[Target]) -> Array:
     return np.concatenate(parts) if parts else np.zeros(0)
 
 
-def _problem(condensed: Condensed, work: _Work, fixed: dict[int, float], rows: int, shift: Any) -> QPCC:
-    """The QPCC of a linearisation; `shift` moves the goal towards the present."""
+def _problem(
+    condensed: Condensed, work: _Work, fixed: dict[int, float], rows: int, shift: Any, remain: float
+) -> QPCC:
+    """The QPCC of a linearisation."""
     e, a, c, g, x = condensed.objective, condensed.displacement, condensed.contact, condensed.limits, condensed.exact
     low, high = np.full(len(work.effort), -np.inf), np.full(len(work.effort), np.inf)
     C, d = [], []
@@ -333,10 +340,14 @@ def _problem(condensed: Condensed, work: _Work, fixed: dict[int, float], rows: i
         d += [-x.free[i], x.free[i]]
     for i, value in fixed.items():
         low[i] = high[i] = value
+    gap = c.free
+    if remain and gap.size:
+        gap = gap.copy()
+        gap[::rows] -= remain * np.minimum(work.contacts.gap, 0.0)
     return QPCC(
         Wea=e.effort, Wec=e.contact, de=e.free - shift,
         Waa=0.5 * (a.effort + a.effort.T), Wac=a.contact, da=a.free,
-        Wca=c.effort, Wcc=0.5 * (c.contact + c.contact.T), dc=c.free,
+        Wca=c.effort, Wcc=0.5 * (c.contact + c.contact.T), dc=gap,
         effort_min=low, effort_max=np.maximum(high, low),
         C=np.array(C) if C else None, d=np.array(d) if C else None,
         proximal=work.proximal, reference=work.effort, rows_per_contact=rows,
