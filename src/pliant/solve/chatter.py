@@ -3,7 +3,8 @@
 A vertex that slides over the edge between two triangles changes its normal abruptly. If the equilibrium lies on that
 edge, Newton's method sees one triangle, steps over the edge, sees the other, and steps back, for ever. Then the contacts
 of the last two configurations are kept together, with their normals, and their gaps follow linearly: the problem is
-smooth, nothing penetrates either triangle, and the iteration ends.
+smooth, nothing penetrates either triangle, and the iteration ends. What was held is looked at afresh when the motion has
+become much smaller, so that curved surfaces are met where they are.
 """
 
 from __future__ import annotations
@@ -15,7 +16,8 @@ import numpy as np
 from pliant.contact.contacts import Contacts
 
 Array = np.ndarray
-_SMALL = 5e-4  # of the robot's size: larger motions are not chatter
+_SMALL = 1e-2  # of the robot's size: larger motions are not chatter
+_TINY = 1e-5  # of the robot's size: chatter smaller than this is held to the end
 _PATIENCE = 4  # motions in a row that did not become smaller
 
 
@@ -31,6 +33,7 @@ class Chatter:
         self._past: list[tuple[Array, Contacts]] = []
         self._best, self._waited = np.inf, 0
         self._frozen: tuple[Array, Contacts] | None = None
+        self._amplitude, self._patience = 0.0, _PATIENCE
         self._last: Array | None = None
 
     def held(self, x: Array, previous: Contacts | None) -> Contacts | None:
@@ -38,16 +41,22 @@ class Chatter:
         moved = np.inf if self._last is None else float(np.abs(x - self._last).max(initial=0.0))
         self._last = x
         if moved > _SMALL * self._length:
-            self._best, self._waited, self._frozen = np.inf, 0, None
+            self._forget()
+            self._patience = _PATIENCE
+            return None
+        if self._frozen is not None and self._amplitude > _TINY * self._length and moved < 0.05 * self._amplitude:
+            self._past = [self._frozen]
+            self._forget()
+            self._patience = 2
             return None
         if self._frozen is None:
             if moved < 0.7 * self._best:
                 self._best, self._waited = moved, 0
             elif moved > 1e-8 * self._length:
                 self._waited += 1
-            if self._waited < _PATIENCE or len(self._past) < 2:
+            if self._waited < self._patience or len(self._past) < 2:
                 return None
-            self._frozen = self._union(x)
+            self._frozen, self._amplitude = self._union(x), moved
         origin, contacts = self._frozen
         gap = contacts.gap + _change(contacts, origin, x)
         if previous is not None and len(previous) == len(contacts) and np.array_equal(previous.key, contacts.key):
@@ -55,6 +64,9 @@ class Chatter:
                 contacts, gap=gap, forces=previous.forces, tangential=previous.tangential, states=previous.states
             )
         return replace(contacts, gap=gap)
+
+    def _forget(self) -> None:
+        self._best, self._waited, self._frozen = np.inf, 0, None
 
     def seen(self, x: Array, contacts: Contacts) -> None:
         """Remember what was detected at skin positions x."""

@@ -49,8 +49,9 @@ class Problem:
         if self.obstacles:
             from pliant.contact.detection import Detector
 
+            # A point between vertices counts as soon as it is the lowest: a larger threshold makes contacts jump.
             self.detector = Detector(
-                model, self.obstacles, alarm=self.alarm, contact_distance=contact_distance
+                model, self.obstacles, alarm=self.alarm, contact_distance=contact_distance, sag=1e-4 * self.alarm
             )
             self._held = _held_vertices(model)
 

@@ -1,0 +1,125 @@
+"""follow: the inverse along a path, each waypoint from the one before."""
+
+from __future__ import annotations
+
+import time as clock
+from collections.abc import Callable, Sequence
+from typing import Any, Literal
+
+import numpy as np
+
+from pliant.errors import ArgumentError
+from pliant.inverse.invert import invert
+from pliant.inverse.limits import Limit
+from pliant.inverse.targets import PointTarget, Target
+from pliant.solve.problem import Problem
+from pliant.state import Command, State
+from pliant.trajectory import Trajectory
+
+Array = np.ndarray
+
+
+def follow(
+    model: Any,
+    path: Any = None,
+    *,
+    point: str = "tip",
+    targets: Sequence[Sequence[Target]] | None = None,
+    limits: Sequence[Limit] = (),
+    obstacles: Sequence[Any] = (),
+    start: State | None = None,
+    dt: float = 0.1,
+    spacing: float | None = None,
+    iterations: int = 60,
+    search: Literal["local", "multistart", "global"] = "local",
+    friction: Literal["auto", "none", "stick"] = "auto",
+    redundancy: Literal["least change", "least effort"] = "least change",
+    dynamic: bool = False,
+    alarm: float | None = None,
+    progress: Callable[[float, Command], None] | None = None,
+) -> Trajectory:
+    """Follow a path of a point, or a sequence of targets.
+
+    Every waypoint starts from the previous one, so the actuation is continuous wherever the robot is; among equally
+    good actuations the one that changes least (or costs least) is taken. A waypoint whose solve fails is recorded with
+    its status, and the next one starts from the last state that was good.
+
+    Args:
+        model: any mechanical model.
+        path: positions of the point [m] (n, 3); or None if `targets` are given.
+        point: name of the point that follows the path.
+        targets: what is wanted at each waypoint, instead of (or in addition to) the path.
+        limits: what is allowed, in addition to the limits that the actuators carry.
+        obstacles: what is in the way; those with a motion are moved with the time.
+        start: where to begin; the rest pose if None.
+        dt: time between waypoints [s]; what rate limits, motions and the dynamic mode refer to.
+        spacing: waypoints are inserted until the path has none farther apart than this [m].
+        iterations, search, friction, redundancy, dynamic, alarm: see `invert`.
+        progress: called with the fraction done and the last command.
+
+    Returns:
+        Trajectory with the states, the status, iterations and wall-clock time of every waypoint, and the wanted positions
+        of the point under its name (`trajectory.error(point)` is the distance to them).
+    """
+    if not (np.isfinite(dt) and dt > 0):
+        raise ArgumentError("dt", f"{dt}", "a positive number [s]")
+    wanted, points = _waypoints(path, point, targets, spacing)
+    problem = Problem(model, [_at(o, 0.0) for o in obstacles], alarm=alarm)
+    moving = any(getattr(o, "motion", None) is not None for o in obstacles)
+    good, states, spent = start, [], []
+    origin = 0.0 if start is None else start.time
+    for i, goals in enumerate(wanted):
+        now = origin + (i + 1) * dt
+        begin = clock.perf_counter()
+        if moving:
+            problem.place([_at(o, now) for o in obstacles])
+        command = invert(
+            model, good, goals, limits=limits, problem=problem, iterations=iterations, search=search,
+            friction=friction, redundancy=redundancy, dynamic=dynamic, dt=dt,
+        )  # fmt: skip
+        state = command.state.but(time=now)
+        states.append(state)
+        spent.append(clock.perf_counter() - begin)
+        usable = command.ok or (iterations == 1 and np.isfinite(state.q).all())
+        if usable:
+            good = state
+        if progress is not None:
+            progress((i + 1) / len(wanted), command)
+    recorded = [s.but(elapsed=e, factor=None) for s, e in zip(states, spent)]
+    return Trajectory.from_states(model, recorded, targets={point: points} if points is not None else None)
+
+
+def _at(obstacle: Any, time: float) -> Any:
+    return obstacle.at(time) if getattr(obstacle, "motion", None) is not None else obstacle
+
+
+def _waypoints(
+    path: Any, point: str, targets: Sequence[Sequence[Target]] | None, spacing: float | None
+) -> tuple[list[list[Target]], Array | None]:
+    """Targets per waypoint, and the positions of the point."""
+    if path is None:
+        if not targets:
+            raise ArgumentError("path", "nothing to follow", "positions (n, 3), or targets")
+        return [list(t) if isinstance(t, Sequence) else [t] for t in targets], None
+    points = np.asarray(path, dtype=float)
+    if points.ndim != 2 or points.shape[1] != 3 or len(points) == 0 or not np.isfinite(points).all():
+        raise ArgumentError("path", f"shape {points.shape} or non-finite values", "finite positions (n, 3)")
+    if spacing is not None:
+        if targets is not None:
+            raise ArgumentError("spacing", "waypoints cannot be inserted between given targets", "leave it out")
+        points = refine(points, spacing)
+    if targets is not None and len(targets) != len(points):
+        raise ArgumentError("targets", f"{len(targets)} for {len(points)} waypoints", "one list per waypoint")
+    more = [[] for _ in points] if targets is None else [list(t) for t in targets]
+    return [[PointTarget(point, tuple(p)), *m] for p, m in zip(points, more)], points
+
+
+def refine(points: Array, spacing: float) -> Array:
+    """A polyline with additional points, so that none are farther apart than a distance [m] (m, 3)."""
+    if not (np.isfinite(spacing) and spacing > 0):
+        raise ArgumentError("spacing", f"{spacing}", "a positive distance [m]")
+    out = [points[:1]]
+    for a, b in zip(points[:-1], points[1:]):
+        n = max(1, int(np.ceil(np.linalg.norm(b - a) / spacing - 1e-9)))
+        out.append(a + (b - a) * np.linspace(0, 1, n + 1)[1:, None])
+    return np.vstack(out)

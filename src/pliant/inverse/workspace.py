@@ -1,0 +1,179 @@
+"""workspace: where can a point of the robot be?"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from pliant.errors import ArgumentError
+from pliant.solve.equilibrium import equilibrium
+from pliant.state import State, Status
+
+Array = np.ndarray
+
+
+@dataclass(frozen=True, eq=False)
+class Workspace:
+    """Positions that a point took at sampled commands.
+
+    Attributes:
+        point: name of the point.
+        actuators: names of the actuators (nu,).
+        u: sampled commands (n, nu).
+        positions: where the point was [m] (n, 3); not finite where the solve failed.
+        status: how each solve ended (n,).
+    """
+
+    point: str
+    actuators: tuple[str, ...]
+    u: Array
+    positions: Array
+    status: tuple[Status, ...]
+
+    @property
+    def reached(self) -> Array:
+        """Positions of the solves that succeeded [m] (m, 3)."""
+        return self.positions[[s.ok for s in self.status]]
+
+    @property
+    def bounds(self) -> Array:
+        """Smallest and largest coordinates reached [m] (2, 3)."""
+        return np.array([self.reached.min(axis=0), self.reached.max(axis=0)])
+
+    @property
+    def volume(self) -> float:
+        """Volume of the convex hull of what was reached [m^3]; 0 if it is flat."""
+        from scipy.spatial import ConvexHull, QhullError
+
+        try:
+            return float(ConvexHull(self.reached).volume)
+        except (QhullError, ValueError):
+            return 0.0
+
+    def nearest(self, position: Any) -> tuple[float, Array]:
+        """Distance to the nearest sample [m] and its command (nu,): a start for `invert`."""
+        good = np.flatnonzero([s.ok for s in self.status])
+        if len(good) == 0:
+            raise ArgumentError("position", "no sample succeeded", "a workspace with samples")
+        distance = np.linalg.norm(self.positions[good] - np.asarray(position, float), axis=1)
+        i = int(np.argmin(distance))
+        return float(distance[i]), self.u[good[i]]
+
+    def plot(self, path: str | Path) -> Path:
+        """Draw the three projections of the reached points into a picture; returns its path."""
+        from matplotlib.figure import Figure
+
+        figure = Figure(figsize=(12, 4.2), layout="constrained")
+        points = 1e3 * self.reached
+        for k, (i, j) in enumerate(((0, 1), (0, 2), (1, 2))):
+            axes = figure.add_subplot(1, 3, k + 1)
+            axes.scatter(points[:, i], points[:, j], s=6, c=points[:, 3 - i - j], cmap="viridis")
+            axes.set_xlabel(f"{'xyz'[i]} [mm]")
+            axes.set_ylabel(f"{'xyz'[j]} [mm]")
+            axes.set_aspect("equal", "datalim")
+        figure.suptitle(f"{self.point}: {len(points)} of {len(self.status)} samples")
+        out = Path(path)
+        out.parent.mkdir(parents=True, exist_ok=True)
+        figure.savefig(out, dpi=110)
+        return out
+
+
+def workspace(
+    model: Any,
+    *,
+    point: str = "tip",
+    ranges: Mapping[str, tuple[float, float]] | None = None,
+    samples: int = 300,
+    obstacles: Sequence[Any] = (),
+    start: State | None = None,
+    seed: int = 0,
+    progress: Callable[[float], None] | None = None,
+) -> Workspace:
+    """Sample what a point can reach.
+
+    Commands are spread evenly (a scrambled Halton sequence, with the corners of the ranges first) and visited in an order
+    in which neighbours follow each other, each equilibrium starting from the one before.
+
+    Args:
+        model: any mechanical model.
+        point: name of the point.
+        ranges: lowest and highest command per actuator in the unit of its drive; by default the actuator's own limits.
+            Actuators without a range keep the command of `start`.
+        samples: how many.
+        obstacles: what is in the way.
+        start: where to begin; the rest pose if None.
+        seed: of the sequence.
+        progress: called with the fraction done.
+    """
+    if samples < 1:
+        raise ArgumentError("samples", f"{samples}", "at least 1")
+    robot = model.robot
+    model.locate(model.rest, point)
+    box = _ranges(robot, ranges)
+    if not box:
+        raise ArgumentError("ranges", "no actuator has finite limits", "a range for at least one actuator")
+    u = _commands(model.nu, box, samples, seed, np.zeros(model.nu) if start is None else np.asarray(start.u))
+    positions = np.full((samples, 3), np.nan)
+    status: list[Status] = [Status.STALLED] * samples
+    state = start
+    for done, i in enumerate(_order(u), 1):
+        found = equilibrium(model, u[i], obstacles=obstacles, start=state)
+        if not found.ok and state is not start:
+            found = equilibrium(model, u[i], obstacles=obstacles, start=start)
+        status[i] = found.status
+        if found.ok:
+            positions[i] = model.locate(found, point).position
+            state = found
+        if progress is not None:
+            progress(done / samples)
+    return Workspace(point, robot.actuator_names, u, positions, tuple(status))
+
+
+def _ranges(robot: Any, given: Mapping[str, tuple[float, float]] | None) -> dict[int, tuple[float, float]]:
+    out = {}
+    if given is None:
+        for i, a in enumerate(robot.actuators):
+            if all(np.isfinite(a.limits)):
+                out[i] = a.limits
+        return out
+    for name, interval in given.items():
+        i = robot.actuator_index(name)
+        low, high = (float(v) for v in interval)
+        if not (np.isfinite([low, high]).all() and low <= high):
+            raise ArgumentError(f"ranges[{name!r}]", f"({low}, {high})", "finite (low, high) with low <= high")
+        out[i] = (low, high)
+    return out
+
+
+def _commands(nu: int, box: dict[int, tuple[float, float]], samples: int, seed: int, default: Array) -> Array:
+    from scipy.stats import qmc
+
+    axes = sorted(box)
+    n = len(axes)
+    corners = np.array(list(np.ndindex(*(2,) * n)), dtype=float) if n <= 6 else np.zeros((0, n))
+    corners = corners[: samples // 2]
+    rest = qmc.Halton(n, seed=seed).random(samples - len(corners))
+    unit = np.vstack([corners, rest])
+    low, high = np.array([box[i][0] for i in axes]), np.array([box[i][1] for i in axes])
+    u = np.tile(default, (samples, 1))
+    u[:, axes] = low + unit * (high - low)
+    return u
+
+
+def _order(u: Array) -> list[int]:
+    """Indices in an order in which each command is the nearest unvisited one."""
+    size = np.ptp(u, axis=0)
+    x = u / np.where(size > 0, size, 1.0)
+    left = np.ones(len(u), dtype=bool)
+    i = int(np.argmin(np.linalg.norm(x - np.where(size > 0, 0.0, x[0]), axis=1)))
+    order = []
+    for _ in range(len(u)):
+        order.append(i)
+        left[i] = False
+        distance = np.where(left, np.linalg.norm(x - x[i], axis=1), np.inf)
+        i = int(np.argmin(distance))
+    return order

@@ -1,0 +1,113 @@
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+from harness import golden_beam
+
+import pliant as pl
+from pliant.contact.obstacles import Pose
+from pliant.inverse.follow import follow, refine
+
+sys.path.insert(0, str(Path(__file__).parent))
+from point_robot import PointRobot
+
+
+@pytest.fixture(scope="module")
+def beam():
+    return pl.FemModel(golden_beam())
+
+
+def circle(beam, n=12, radius=4e-3):
+    centre = np.array([0.0935, -0.004, -0.0125])
+    angle = np.linspace(0, 2 * np.pi, n)
+    return centre + radius * np.stack([0.2 * np.sin(angle), np.cos(angle), np.sin(angle)], axis=1)
+
+
+def test_a_closed_path_is_followed_and_recorded(beam, tmp_path):
+    path = circle(beam)
+    seen = []
+    run = follow(beam, path, progress=lambda fraction, command: seen.append(fraction))
+    assert run.ok
+    assert run.error("tip").max() < 1e-9
+    assert len(run) == len(path) == len(seen)
+    assert seen[-1] == 1.0
+    assert (run.elapsed > 0).all()
+    assert np.allclose(run.time, 0.1 * np.arange(1, 13))
+    assert np.allclose(run.effort[0], run.effort[-1], atol=1e-6)  # three cables, three directions: unique
+    for state in (run[3], run[9]):  # independent forward solves agree
+        again = pl.equilibrium(beam, state.displacement, strict=True)
+        assert np.allclose(beam.locate(again, "tip").position, beam.locate(state, "tip").position, atol=1e-9)
+    back = pl.Trajectory.load(run.save(tmp_path / "run"))
+    assert np.array_equal(back.u, run.u)
+    assert np.allclose(back.error("tip"), run.error("tip"))
+
+
+def test_actuation_is_smooth_where_there_are_too_many_actuators():
+    model = PointRobot()
+    t = np.linspace(0, 1, 40)
+    path = np.stack([0.03 * np.cos(4 * t), 0.03 * np.sin(4 * t), 0.01 * t], axis=1)
+    run = follow(model, path)
+    assert run.ok
+    assert run.error("tip").max() < 1e-9
+    change = np.abs(np.diff(run.effort, axis=0)).max(axis=1)
+    assert change.max() < 8 * np.median(change)
+
+
+def test_a_waypoint_out_of_reach_is_said_and_the_rest_goes_on(beam):
+    path = circle(beam, 5)
+    path[2] = (0.3, 0, 0)
+    run = follow(beam, path)
+    good = [s is pl.Status.CONVERGED for s in run.status]
+    assert good == [True, True, False, True, True]
+    assert run.error("tip")[[0, 1, 3, 4]].max() < 1e-9
+
+
+def test_through_a_moving_obstacle(beam):
+    """The tip holds its place while a ball is pushed into the beam (spec 10.2)."""
+    ball = pl.Sphere(centre=(0.05, 0, -0.045), radius=0.02, motion=lambda t: Pose((0, 0, 0.01 * t)))
+    hold = beam.locate(pl.equilibrium(beam, [5e-3, 5e-3, 5e-3]), "tip").position
+    run = follow(beam, np.tile(hold, (10, 1)), obstacles=[ball], dt=0.2)
+    assert run.ok
+    assert run.error("tip").max() < 1e-6
+    assert run.contact_force[-1] > 0.01 > run.contact_force[0]
+
+
+def test_single_iterations_and_inserted_waypoints(beam):
+    path = circle(beam, 6)
+    run = follow(beam, path, spacing=4e-4, iterations=1)
+    assert len(run) > 30
+    assert set(run.status) == {pl.Status.SINGLE}
+    assert not run.ok
+    assert run.error("tip")[10:].max() < 2e-5
+
+
+def test_targets_instead_of_a_path(beam):
+    goals = [[pl.PointTarget("tip", (0, 0, -0.01 - 1e-3 * k), axes="z"), pl.DisplacementTarget("c1", 1e-3)] for k in range(3)]
+    run = follow(beam, targets=goals)
+    assert run.ok
+    assert np.allclose(run.displacement[:, 0], 1e-3, atol=1e-8)
+
+
+def test_refine():
+    line = refine(np.array([[0, 0, 0], [1.0, 0, 0], [1, 0.05, 0]]), 0.25)
+    assert len(line) == 6
+    assert np.allclose(line[-1], (1, 0.05, 0))
+
+
+@pytest.mark.parametrize(
+    ("arguments", "name"),
+    [
+        ({"path": None}, "path"),
+        ({"path": np.zeros((3, 2))}, "path"),
+        ({"path": [[0, 0, np.nan]]}, "path"),
+        ({"path": np.zeros((0, 3))}, "path"),
+        ({"path": np.zeros((2, 3)), "dt": 0.0}, "dt"),
+        ({"path": np.zeros((2, 3)), "spacing": -1.0}, "spacing"),
+        ({"path": np.zeros((2, 3)), "targets": [[]]}, "targets"),
+        ({"path": np.zeros((2, 3)), "point": "nose"}, "nose"),
+    ],
+)
+def test_bad_input(beam, arguments, name):
+    with pytest.raises(pl.PliantError, match=name):
+        follow(beam, **arguments)

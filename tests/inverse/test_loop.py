@@ -1,0 +1,140 @@
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import pliant as pl
+from pliant.contact.obstacles import Pose
+from pliant.inverse.loop import Loop, run_loop
+
+sys.path.insert(0, str(Path(__file__).parent))
+from point_robot import PointRobot
+
+
+class Clock:
+    """A clock that a test winds: every solve takes the next duration, sleeping takes exactly its time."""
+
+    def __init__(self, durations):
+        self.now, self.durations, self.slept, self.calls = 100.0, list(durations), [], 0
+
+    def __call__(self):
+        return self.now
+
+    def sleep(self, seconds):
+        assert seconds > 0
+        self.slept.append(seconds)
+        self.now += seconds
+
+    def source(self, target):
+        def ask(t, state):
+            self.calls += 1
+            if self.durations:
+                self.now += self.durations.pop(0)
+            return target(t)
+
+        return ask
+
+
+def circle(t):
+    return pl.PointTarget("tip", (0.02 * np.cos(3 * t), 0.02 * np.sin(3 * t), 0.01))
+
+
+def test_on_time_every_cycle_starts_on_the_grid():
+    clock = Clock([0.004] * 20)
+    times = []
+    report = run_loop(
+        PointRobot(), clock.source(circle), lambda t, u, s: times.append(t),
+        rate=100.0, cycles=20, clock=clock, sleep=clock.sleep,
+    )  # fmt: skip
+    assert np.allclose(times, 0.01 * np.arange(20))
+    assert len(report) == 20
+    assert report.missed == report.skipped == report.held == 0
+    assert report.status == {"SINGLE": 20}
+    assert np.allclose(report.compute, 0.004)
+    assert np.allclose(report.late, -0.006)
+    assert np.allclose(clock.slept, 0.006)
+
+
+def test_a_late_cycle_skips_periods_and_never_sleeps_past_a_deadline():
+    clock = Clock([0.004, 0.027, 0.004, 0.010, 0.004])
+    times = []
+    report = run_loop(
+        PointRobot(), clock.source(circle), lambda t, u, s: times.append(t),
+        rate=100.0, cycles=5, clock=clock, sleep=clock.sleep,
+    )  # fmt: skip
+    # the second began at 10 ms and ended at 37 ms: 20 and 30 ms are gone, the next begins at 40 ms
+    assert np.allclose(times, [0.0, 0.01, 0.04, 0.05, 0.06])
+    assert report.missed == 1
+    assert report.skipped == 2
+    assert report.worst == pytest.approx(0.027)
+    assert "1 deadlines missed" in str(report)
+
+
+def test_the_loop_tracks_and_stops_by_source_or_duration():
+    model = PointRobot()
+    clock = Clock([])
+    report = run_loop(model, clock.source(circle), rate=200.0, duration=1.0, clock=clock, sleep=clock.sleep)
+    assert len(report) == 200
+    goal = np.array(circle(199 / 200).position)
+    assert np.linalg.norm(model.locate(report.state, "tip").position - goal) < 1e-5
+    stop = run_loop(
+        model, lambda t, s: circle(t) if t < 0.049 else None, rate=100.0, clock=clock, sleep=clock.sleep
+    )
+    assert len(stop) == 5
+
+
+def test_real_time_with_the_system_clock():
+    report = run_loop(PointRobot(), lambda t, s: circle(t), rate=50.0, cycles=10)
+    assert len(report) == 10
+    assert report.median > 0
+
+
+def test_what_is_sent_is_named_and_finite():
+    sent = []
+    loop = Loop(PointRobot(), lambda t, u, s: sent.append((t, dict(u), s)), rate=100.0, iterations=30)
+    loop.cycle(0.0, circle(0.0))
+    _, u, status = sent[0]
+    assert list(u) == ["c1", "c2", "c3", "c4"]
+    assert np.isfinite(list(u.values())).all()
+    assert status == "CONVERGED"
+
+
+def test_a_bad_answer_is_held_back(monkeypatch):
+    from pliant.inverse import loop as module
+
+    model, sent = PointRobot(), []
+    driver = Loop(model, lambda t, u, s: sent.append(dict(u)), rate=100.0, clock=Clock([]), sleep=lambda s: None)
+    good = driver.cycle(0.0, circle(0.0))
+    solve = module.invert
+
+    def broken(*arguments, **options):
+        from dataclasses import replace
+
+        return replace(solve(*arguments, **options), status=pl.Status.DIVERGED, u=np.full(4, np.nan))
+
+    monkeypatch.setattr(module, "invert", broken)
+    report = driver.run(lambda t, s: circle(t), cycles=3)
+    assert report.held == 3
+    assert all(np.allclose(list(u.values()), good.u) for u in sent)
+    assert report.status == {"DIVERGED": 3}
+
+
+def test_obstacles_move_with_the_time():
+    floor = pl.Plane(point=(0, 0, -0.03), normal=(0, 0, 1), motion=lambda t: Pose((0, 0, 0.04 * t)))
+    clock = Clock([])
+    report = run_loop(
+        PointRobot(), lambda t, s: pl.PointTarget("tip", (0, 0, -0.02)), rate=50.0, duration=1.0, obstacles=[floor],
+        clock=clock, sleep=clock.sleep, alarm=0.02,
+    )  # fmt: skip
+    height = report.state.q[2]
+    assert height >= -0.03 + 0.04 * 0.98 + 0.01 - 1e-6  # pushed up by the floor
+    assert report.state.contacts.forces.sum() > 0
+
+
+def test_bad_input():
+    model = PointRobot()
+    with pytest.raises(pl.ArgumentError, match="rate"):
+        Loop(model, rate=0.0)
+    with pytest.raises(pl.ArgumentError, match="sink"):
+        Loop(model, 7)
