@@ -11,24 +11,16 @@ multiplier lives in a box, and Coulomb contacts of three rows (normal, tangent, 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from enum import Enum, IntEnum
+from enum import Enum
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from pliant._kernels import complementarity as kernel
+from pliant.contact.contacts import ContactState
 from pliant.errors import ArgumentError
 
 Array = NDArray[np.float64]
-
-
-class ContactState(IntEnum):
-    """What one Coulomb contact does."""
-
-    OPEN = kernel.OPEN
-    STICK = kernel.STICK
-    SLIDE = kernel.SLIDE
-    FRICTIONLESS = kernel.FRICTIONLESS
 
 
 class ComplementarityStatus(Enum):
