@@ -36,7 +36,8 @@ def main(quick: bool = False) -> float:
     # The other way round: one cable has one degree of freedom, so only the height of the tip is asked for.
     wanted = pl.PointTarget("tip", tip, axes="z")
     command = pl.invert(model, rest, [wanted])
-    print(f"inverse: {command.status}; cable {1e3 * command.u[0]:.4f} mm, tip {1e3 * abs(command.error).max():.1e} mm off")
+    off = 1e3 * float(np.abs(command.error).max())
+    print(f"inverse: {command.status}; cable {1e3 * command.u[0]:.4f} mm, tip {off:.1e} mm off")
 
     if not quick:
         Path("out").mkdir(exist_ok=True)
