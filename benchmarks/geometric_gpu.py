@@ -93,9 +93,9 @@ def main() -> None:
     parser.add_argument("--export", type=Path)
     parser.add_argument("--run", type=Path)
     parser.add_argument("--device", default="cuda")
-    parser.add_argument("--sizes", default="1,8,64,256,1024,2048")
+    parser.add_argument("--sizes", default="1,64,256,1024,4096")
     parser.add_argument("--tolerance", type=float, default=1e-6)
-    parser.add_argument("--window", type=int, default=8)
+    parser.add_argument("--window", type=int, default=20)
     args = parser.parse_args()
     if args.export:
         export(args.export)

@@ -25,8 +25,9 @@ def iterate(
     n, length = len(data["free"]), data["length"]
     rest = ops.array(data["rest"])
     gravity = ops.array(data["gravity"])
-    driven = np.flatnonzero(data["driven"])
-    pushed = np.flatnonzero(~data["driven"])
+    driven = [int(i) for i in np.flatnonzero(data["driven"])]
+    identities = [ops.array(np.eye(k)) for k in range(window + 1)]
+    pushed = [int(i) for i in np.flatnonzero(~data["driven"])]
     target = ops.array(commands)
     rest_volumes = ops.array(data["rest_volumes"])
     parts = [(ops.array(nodes), ops.array(arm), ops.array(origin)) for nodes, arm, origin in data["parts"]]
@@ -42,7 +43,7 @@ def iterate(
     done = np.zeros(nb, dtype=bool)
     count = np.full(nb, iterations)
     step_size = np.full(nb, np.inf)
-    previous = np.full(nb, np.inf)
+    previous = ops.array(np.full(nb, np.inf))
     effort = ops.array(np.zeros((nb, nc)))
     cap = 0.05 * length
     alive = np.arange(nb)
@@ -68,14 +69,14 @@ def iterate(
             modes = xp.einsum("nm,bkni->bkmi", fields, full)  # (nb, k, 4P, 3)
             load = load - xp.einsum("bimd,bkmi->bkd", big, modes)
             schur = xp.einsum("bimd,mo,bioe->bde", big, gram, big)
-            motions = xp.linalg.solve(schur[:, None], load[..., None])[..., 0]  # (nb, k, 6P)
+            motions = ops.small(schur[:, None], load[..., None])[..., 0]  # (nb, k, 6P)
             weights = xp.einsum("bimd,bkd->bkmi", big, motions)
             solved = solved - xp.einsum("nm,bkmi->bkni", fields, weights)
         flat = solved.reshape(len(alive), stack.shape[1], 3 * n)
         if motions is not None:
             flat = xp.concatenate([flat, motions], 2) if xp is np else xp.cat([flat, motions], 2)
         f = flat[:, 0]
-        ramp = np.ones(len(alive))
+        ramp = xp.ones_like(f[:, 0])
         if len(driven):
             rows = full[:, 1:].reshape(len(alive), len(driven), 3 * n)
             if motions is not None:
@@ -83,19 +84,20 @@ def iterate(
                 rows = xp.concatenate([rows, own], 2) if xp is np else xp.cat([rows, own], 2)
             W = xp.einsum("bin,bjn->bij", rows, flat[:, 1:])
             error = V[:, driven] - rest_volumes[driven] - target[:, driven]
-            toward = xp.linalg.solve(W, -error[..., None])[..., 0]
-            reach = ops.host(abs(xp.einsum("bj,bjn->bn", toward, flat[:, 1:])).max(1) if xp is np else
-                             xp.einsum("bj,bjn->bn", toward, flat[:, 1:]).abs().amax(1))  # fmt: skip
-            ramp = np.minimum(1.0, cap / np.maximum(reach, 1e-300))
-            scaled = error * ops.array(ramp)[:, None]
-            lam = xp.linalg.solve(W, -(scaled + xp.einsum("bin,bn->bi", rows, f))[..., None])[..., 0]
+            toward = ops.small(W, -error[..., None])[..., 0]
+            reach = ops.largest(xp.einsum("bj,bjn->bn", toward, flat[:, 1:]))
+            ramp = ops.at_most(cap / (reach + 1e-300), 1.0)
+            scaled = error * ramp[:, None]
+            lam = ops.small(W, -(scaled + xp.einsum("bin,bn->bi", rows, f))[..., None])[..., 0]
             f = f + xp.einsum("bj,bjn->bn", lam, flat[:, 1:])
             effort[:, driven] = lam
         if len(pushed):
             effort[:, pushed] = target[:, pushed]
-        size = ops.host(abs(f).max(1) if xp is np else f.abs().amax(1))
-        norm = ops.host(xp.linalg.norm(f, axis=1) if xp is np else xp.linalg.norm(f, dim=1))
-        finished = ((size <= tolerance * length) & (ramp == 1.0)) | ~np.isfinite(size)
+        size_now, norm = ops.largest(f), (f * f).sum(1) ** 0.5
+        finished = np.zeros(len(alive), dtype=bool)
+        if used % ops.patience == 0 or used == iterations:  # looking costs a synchronisation on a GPU
+            size = ops.host(size_now)
+            finished = ((size <= tolerance * length) & (ops.host(ramp) == 1.0)) | ~np.isfinite(size)
         if finished.any() or used == iterations:
             ids = alive[finished] if used < iterations else alive
             sel = np.flatnonzero(finished) if used < iterations else np.arange(len(alive))
@@ -113,7 +115,7 @@ def iterate(
             alive = alive[rest_of]
             x, f, effort, target = x[m], f[m], effort[m], target[m]
             R, p = [r[m] for r in R], [v[m] for v in p]
-            ramp, norm, previous = ramp[rest_of], norm[rest_of], previous[rest_of]
+            ramp, norm, previous = ramp[m], norm[m], previous[m]
             dq_history, df_history = [a[m] for a in dq_history], [a[m] for a in df_history]
             if last_f is not None:
                 last_f, last_step = last_f[m], last_step[m]
@@ -126,8 +128,8 @@ def iterate(
             if len(dq_history) > window:
                 dq_history.pop(0)
                 df_history.pop(0)
-        if bad.any():
-            ok = ops.array((~bad).astype(float))[:, None]
+        if dq_history:
+            ok = xp.where(bad, 0.0 * norm, 0.0 * norm + 1.0)[:, None]
             dq_history, df_history = [a * ok for a in dq_history], [a * ok for a in df_history]
         step = f
         if df_history and window:
@@ -135,13 +137,10 @@ def iterate(
             M = xp.einsum("bin,bjn->bij", D, D)
             trace = xp.einsum("bii->b", M)
             small = 1e-12 * trace + 1e-300
-            M = M + small[:, None, None] * ops.array(np.eye(len(df_history)))
-            theta = xp.linalg.solve(M, xp.einsum("bin,bn->bi", D, f)[..., None])[..., 0]
+            M = M + small[:, None, None] * identities[len(df_history)]
+            theta = ops.small(M, xp.einsum("bin,bn->bi", D, f)[..., None])[..., 0]
             step = f - xp.einsum("bi,bin->bn", theta, xp.stack(dq_history, 1) + D)
-        longest = abs(step).max(1) if xp is np else step.abs().amax(1)
-        shrink = 2.0 * cap / longest
-        shrink = np.minimum(1.0, shrink) if xp is np else shrink.clamp(max=1.0)
-        step = step * shrink[:, None]
+        step = step * ops.at_most(2.0 * cap / (ops.largest(step) + 1e-300), 1.0)[:, None]
         last_f, last_step = f, step
         x = x.copy() if xp is np else x.clone()
         x[:, free] += step[:, : 3 * n].reshape(len(alive), n, 3)

@@ -192,6 +192,20 @@ class TorchOps:
                 C[:, c].index_add_(1, t[:, k], normal[k])
         return torch.stack(V, dim=1), C
 
+    patience = 4
+
+    def small(self, a: Any, b: Any) -> Any:
+        """Solve many small systems, without looking whether they are singular."""
+        return torch.linalg.solve_ex(a, b)[0]
+
+    def largest(self, a: Any) -> Any:
+        """Largest magnitude of each row."""
+        return a.abs().amax(1)
+
+    def at_most(self, a: Any, bound: float) -> Any:
+        """Clipped from above."""
+        return a.clamp(max=bound)
+
     def solve(self, rhs: Any) -> Any:
         """A^-1 rhs for (nb, k, n, 3)."""
         nb, k, n, _ = rhs.shape

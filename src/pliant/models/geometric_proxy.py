@@ -48,8 +48,11 @@ class Proxy:
             vals.append(blocks.ravel())
         for spring in model._springs:
             if isinstance(spring, Tube):
-                for span, signs, k in zip(spring._path._spans, spring._path._signs, spring._k):
-                    nodes = spring.nodes[span]
+                path = spring._path
+                for i, k in enumerate(spring._k):
+                    here, there = slice(*path._ptr[i : i + 2]), slice(*path._ptr[i + 1 : i + 3])
+                    nodes = np.concatenate([path._node[here], path._node[there]])
+                    signs = np.concatenate([-path._weight[here], path._weight[there]])
                     rows.append(np.repeat(nodes, len(nodes)))
                     cols.append(np.tile(nodes, len(nodes)))
                     vals.append(k * np.outer(signs, signs).ravel())

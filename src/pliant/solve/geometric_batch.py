@@ -90,6 +90,7 @@ class CpuOps:
     """Local forces, chamber volumes and the global solve on a CPU."""
 
     xp = np
+    patience = 1
 
     def __init__(self, model: GeometricModel, data: dict[str, Any], threads: int) -> None:
         self.data, self.threads = data, threads
@@ -128,6 +129,18 @@ class CpuOps:
                 V[b, c] = kernels.enclosed_volume(x[b], triangles, C[b, c])
         return V, C
 
+    def small(self, a: Array, b: Array) -> Array:
+        """Solve many small systems."""
+        return np.linalg.solve(a, b)
+
+    def largest(self, a: Array) -> Array:
+        """Largest magnitude of each row."""
+        return np.abs(a).max(axis=1)
+
+    def at_most(self, a: Array, bound: float) -> Array:
+        """Clipped from above."""
+        return np.minimum(a, bound)
+
     def solve(self, rhs: Array) -> Array:
         """A^-1 rhs for (nb, k, n, 3)."""
         nb, k, n, _ = rhs.shape
@@ -141,7 +154,7 @@ def batch(
     *,
     tolerance: float = 1e-6,
     iterations: int = 1000,
-    window: int = 8,
+    window: int = 20,
     device: str = "cpu",
     threads: int = 2,
 ) -> BatchResult:

@@ -95,7 +95,7 @@ class LocalStep:
             out[part.v_start : part.v_start + part.translations] = row
             return model._coordinate(kind, bound, q, x), out
         g = np.zeros_like(x)
-        g[bound.nodes] = bound.gradient(x)
+        bound.add_gradient(x, 1.0, g)
         return bound.value(x), model.layout.reduce(q, x, g)
 
 
@@ -301,7 +301,7 @@ class Projection:
         free, flex = solved[:, 0], solved[:, 1:]
         W = C @ flex + np.diag(compliance)
         # A far command is approached in steps: the drives alone may not move any node by more than the cap.
-        toward = np.linalg.solve(W, -error)
+        toward = np.linalg.solve(W, -np.where(self.slack & (error > 0.0), 0.0, error))
         reach = float(np.abs(flex @ toward).max(initial=0.0))
         ramp = 1.0 if reach <= cap else cap / reach
         lam = np.linalg.solve(W, -(ramp * error + C @ free))
@@ -331,7 +331,8 @@ class Projection:
         W = C @ flex + np.diag(np.concatenate([compliance, np.full(len(H), self.give)]))
         ramp = 1.0
         if n:
-            reach = float(np.abs(flex[:, :n] @ np.linalg.solve(W[:n, :n], -error[:n])).max(initial=0.0))
+            wanted = np.where(self.slack & (error[:n] > 0.0), 0.0, error[:n])
+            reach = float(np.abs(flex[:, :n] @ np.linalg.solve(W[:n, :n], -wanted)).max(initial=0.0))
             ramp = 1.0 if reach <= cap else cap / reach
             error[:n] *= ramp
         lower = np.concatenate([np.where(self.slack, 0.0, -np.inf), np.zeros(len(H))])

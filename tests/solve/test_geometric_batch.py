@@ -1,0 +1,55 @@
+"""Batches of poses: the same answers as single solves, on numpy and on torch."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from pliant.actuators import Chamber
+from pliant.errors import ArgumentError
+from pliant.models.geometric import GeometricModel
+from pliant.robots.finger import finger
+from pliant.robots.three_chamber_arm import three_chamber_arm
+from pliant.solve.flex import flex
+from pliant.solve.geometric_batch import batch
+
+
+@pytest.fixture(scope="module")
+def arm():
+    robot = three_chamber_arm(size=0.03, folds=3)
+    drives = ("displacement", "displacement", "effort")
+    return GeometricModel(
+        robot.but(actuators=tuple(Chamber(name=a.name, drive=d) for a, d in zip(robot.actuators, drives)))
+    )
+
+
+@pytest.fixture(scope="module")
+def commands(arm):
+    U = np.random.default_rng(0).uniform(0.0, 0.2, (5, 3)) * arm.rest_measures
+    U[:, 2] = np.linspace(0.0, 2e4, 5)  # a pressure
+    return U
+
+
+@pytest.mark.parametrize("device", ["cpu", "cpu:0"])
+def test_batch_agrees_with_single_solves(arm, commands, device):
+    if device != "cpu":
+        pytest.importorskip("torch")
+    found = batch(arm, commands, tolerance=1e-8, device=device)
+    assert found.converged.all() and (found.step <= 1e-8).all()
+    for q, effort, u in zip(found.q, found.effort, commands):
+        state = flex(arm, u)
+        assert np.abs(arm.locate(q, "tip").position - arm.locate(state, "tip").position).max() < 2e-6
+        assert effort == pytest.approx(state.effort, rel=1e-3, abs=5.0)
+    assert found.displacement[:, :2] == pytest.approx(commands[:, :2], rel=1e-4, abs=1e-12)
+
+
+def test_what_a_batch_cannot_do_is_said(arm):
+    with pytest.raises(ArgumentError, match="U"):
+        batch(arm, np.zeros((2, 5)))
+    with pytest.raises(ArgumentError, match="chambers"):
+        batch(GeometricModel(finger(size=0.01)), np.zeros((1, 1)))
+
+
+def test_unconverged_poses_are_marked(arm, commands):
+    found = batch(arm, commands, tolerance=1e-12, iterations=3)
+    assert not found.converged.any()
