@@ -1,1 +1,1 @@
-"""_kernels of pliant."""
+"""Compiled kernels: private plain functions on arrays, without any knowledge of robots."""

@@ -1,1 +1,1 @@
-"""inverse of pliant."""
+"""Inverse problems, written once for every model: targets, limits, condensation, QP and QPCC, invert, trajectories."""

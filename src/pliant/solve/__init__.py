@@ -1,1 +1,1 @@
-"""solve of pliant."""
+"""Forward problems, written once for every model: equilibrium, step, simulate, sweep, sensitivities, complementarity."""
