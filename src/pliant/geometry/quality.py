@@ -212,7 +212,7 @@ def assess(mesh: TetMesh) -> MeshQuality:
         )
         with np.errstate(divide="ignore", invalid="ignore"):
             aspect = longest * area / np.abs(3.0 * topology.tet_volumes(nodes, tets))
-        largest_aspect = float(np.nanmax(aspect))
+        largest_aspect = float(np.nanmax(aspect)) if not np.isnan(aspect).all() else float("inf")
     else:
         largest_aspect = float("nan")
     return MeshQuality(

@@ -78,6 +78,8 @@ def equilibrium(
     """
     if max_iterations < 1:
         raise ArgumentError("max_iterations", f"{max_iterations}", "at least 1")
+    if start is not None and not isinstance(start, State):
+        raise ArgumentError("start", f"a {type(start).__name__}", "a State, or None for the rest pose")
     begin = time.perf_counter()
     problem = Problem(model, obstacles, alarm=alarm, contact_distance=contact_distance)
     old_u = None if start is None else start.u
@@ -249,7 +251,15 @@ def _continue(
         residual = residual + rows.columns[:, rows.drives :] @ rows.force[rows.drives :]
     if not np.isfinite(residual).all():
         return failed, Status.INVERTED
-    t, dt, snaps, smooth = 0.0, 0.25, 0, False
+    t, dt, smooth = 0.0, 0.25, False
+    rate: float | None = None  # how far the body moves per load, to notice a jump
+    falls: list[float] = []
+
+    def snapped(at: float) -> None:
+        if not falls:
+            notes.append(f"the path ended at {100 * at:.1f} % of the load change; there the body snapped")
+        falls.append(at)
+
     last = failed.status
     smoothly = not any(float(getattr(o, "friction", 0.0)) > 0 for o in problem.obstacles)
     reserve = min(_LAST, max(budget - spent, 0) // 3)
@@ -264,7 +274,10 @@ def _continue(
         )
         spent = here.iterations = found.iterations
         if found.status.ok:
-            t, here = new, found
+            moved = float(np.linalg.norm(found.q - here.q))
+            if rate is not None and moved > max(10.0 * rate * (new - t), 0.1 * problem.length):
+                snapped(t)
+            t, here, rate = new, found, moved / (new - t)
             dt *= 2.0 if spent - before <= 8 or smooth else 1.0
             smooth = True
             continue
@@ -279,11 +292,10 @@ def _continue(
             if not fallen.status.ok:
                 last = fallen.status
                 break
-            if snaps == 0:
-                notes.append(f"the path ended at {100 * t:.1f} % of the load change; there the body snapped")
-            t, here, dt, snaps = new, fallen, 4.0 * _SHORTEST, snaps + 1
+            snapped(t)
+            t, here, dt, rate = new, fallen, 4.0 * _SHORTEST, None
     if t >= 1.0:
-        return here, Status.SNAPPED if snaps else Status.CONTINUED
+        return here, Status.SNAPPED if falls else Status.CONTINUED
     thrown = _relax(problem, here, target, np.zeros(model.nv), reserve, monotone=False)
     spent = thrown.iterations
     if thrown.status.ok:
@@ -340,7 +352,7 @@ def _relax(
         q, moved = trial, moved + alpha * float(offset @ step.dq)
         multipliers = rows.force + alpha * (step.force - rows.force)
         effort, contacts = problem.split(effort, multipliers, contacts, step.states)
-        shift = max(0.3 * shift, 1e-6) if alpha == 1.0 else shift if monotone else min(4.0 * shift, 10.0)
+        shift = max(0.3 * shift, 1e-8) if alpha == 1.0 else shift if monotone else min(4.0 * shift, 10.0)
         if size < 1e-3 * problem.length:
             near = _Iterate(q, effort, contacts, spent)
             polished = _newton(problem, near, u, offset, max_iterations=min(20, limit - spent), folding=True)

@@ -53,6 +53,8 @@ def simulate(
     """
     if not (np.isfinite(duration) and duration > 0):
         raise ArgumentError("duration", f"{duration}", "a positive number [s]")
+    if not (np.isfinite(dt) and dt > 0):
+        raise ArgumentError("dt", f"{dt}", "a positive number [s]")
     if every < 1:
         raise ArgumentError("every", f"{every}", "at least 1")
     stepper = Stepper(model, obstacles=obstacles, scheme=scheme, damping=damping)
