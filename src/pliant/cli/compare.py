@@ -1,0 +1,109 @@
+"""Put finite elements and the geometric model side by side on the same inputs.
+
+Prints, per point of the robot, how far the two poses are apart, and the time and memory of both solves.
+
+examples:
+  pliant compare finger --set cable=18mm
+  pliant compare accordion --set chamber=20kPa --picture compare.png
+"""
+
+from __future__ import annotations
+
+import argparse
+import time
+import tracemalloc
+from pathlib import Path
+from typing import Any
+
+from pliant.cli.console import emit, table
+from pliant.cli.inputs import add_robot, load_robot, parse_commands
+
+
+def configure(parser: argparse.ArgumentParser) -> None:
+    """ROBOT, the actuation and the picture."""
+    add_robot(parser)
+    parser.add_argument(
+        "--set", dest="values", action="append", default=[], metavar="NAME=VALUE",
+        help="command of an actuator (repeatable)",
+    )  # fmt: skip
+    parser.add_argument("--picture", metavar="FILE.png", help="save a picture of both poses, one above the other")
+
+
+def run(args: argparse.Namespace) -> int:
+    """Solve with both models and report the differences."""
+    import numpy as np
+
+    robot = load_robot(args)
+    values = parse_commands(robot, args.values)
+    from pliant.models.fem import FemModel
+    from pliant.models.geometric import GeometricModel
+    from pliant.solve.equilibrium import equilibrium
+    from pliant.solve.flex import flex
+
+    fem, geometric = FemModel(robot), GeometricModel(robot)
+    for model, solve in ((fem, equilibrium), (geometric, flex)):  # compile before timing
+        solve(model, {k: 1e-3 * v for k, v in values.items()})
+    first, fem_time, fem_memory = _measured(lambda: equilibrium(fem, values))
+    second, time_, memory = _measured(lambda: flex(geometric, values))
+    size = float(np.linalg.norm(np.ptp(fem.skin_positions(fem.rest), axis=0)))
+    points = {}
+    for point in robot.points:
+        a, b = fem.locate(first, point.name).position, geometric.locate(second, point.name).position
+        points[point.name] = float(np.linalg.norm(a - b))
+    worst = float(np.linalg.norm(fem.positions(first.q) - geometric.positions(second.q), axis=1).max())
+    data = {
+        "robot": robot.name,
+        "fem": _row(first, fem_time, fem_memory),
+        "geometric": _row(second, time_, memory),
+        "point_difference_m": points,
+        "largest_difference_m": worst,
+        "largest_difference_relative": worst / size,
+    }
+    rows = [
+        [name, s.status.name, str(s.iterations), f"{t:.3f} s", f"{m / 1e6:.0f} MB", ", ".join(f"{e:.4g}" for e in s.effort)]
+        for name, s, t, m in (("FEM", first, fem_time, fem_memory), ("geometric", second, time_, memory))
+    ]
+    lines = [f"{robot.name}: {fem.nodes} nodes, {fem.nv} unknowns", ""]
+    lines += table(rows, head=("model", "status", "iterations", "time", "memory", "efforts"))
+    lines += ["", *(f"  {name}: {1e3 * d:.4f} mm apart" for name, d in points.items())]
+    lines.append(f"  largest difference of any node: {1e3 * worst:.4f} mm, {100 * worst / size:.3f} % of the size")
+    if args.picture:
+        _picture(Path(args.picture), (fem, first), (geometric, second))
+        lines.append(f"  picture: {args.picture}")
+        data["picture"] = args.picture
+    emit(args, data, lines)
+    return 0 if first.ok and second.ok else 1
+
+
+def _measured(work: Any) -> tuple[Any, float, int]:
+    begin = time.perf_counter()
+    out = work()
+    elapsed = time.perf_counter() - begin
+    tracemalloc.start()
+    work()
+    _, peak = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    return out, elapsed, peak
+
+
+def _row(state: Any, seconds: float, memory: int) -> dict[str, Any]:
+    return {
+        "status": str(state.status), "iterations": state.iterations, "seconds": seconds, "memory_bytes": memory,
+        "effort": [float(e) for e in state.effort], "residual": state.residual,
+    }  # fmt: skip
+
+
+def _picture(path: Path, *solved: tuple[Any, Any]) -> None:
+    import tempfile
+
+    import matplotlib.image
+    import numpy as np
+
+    from pliant.viewer.snapshot import snapshot
+
+    images = []
+    with tempfile.TemporaryDirectory() as folder:
+        for i, (model, state) in enumerate(solved):
+            file = snapshot(model, state, Path(folder) / f"{i}.png", title=type(model).__name__, size=(800, 520))
+            images.append(matplotlib.image.imread(file))
+    matplotlib.image.imsave(path, np.concatenate(images, axis=0))
