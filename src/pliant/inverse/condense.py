@@ -19,6 +19,7 @@ import numpy as np
 
 from pliant.algebra.factorisation import NotPositiveDefinite, factorise
 from pliant.inverse.limits import Limit
+from pliant.inverse.snapshot import Snapshot
 from pliant.inverse.targets import Target, TargetRows
 from pliant.solve.newton import Rows as _Rows
 from pliant.solve.newton import dense_rows, regularised
@@ -42,6 +43,11 @@ class Block:
         out = self.free + self.effort @ effort
         return out + self.contact @ contact if self.contact.shape[1] else out
 
+    def scaled(self, weight: Array) -> Block:
+        """Rows multiplied by weights."""
+        w = weight[:, None]
+        return Block(self.free * weight, self.effort * w, self.contact * w, self.low, self.high, self.names)
+
 
 @dataclass(frozen=True, eq=False)
 class Condensed:
@@ -56,8 +62,8 @@ class Condensed:
         x_free, X_a, X_c: the configuration step they come from.
         factor: factorised stiffness.
         error: unweighted target values at the current configuration.
-        length: which of them are lengths.
-        target_free: weighted objective rows at the current configuration.
+        now: weighted objective rows at the current configuration.
+        stable: whether the stiffness is positive definite.
         timing: seconds per phase.
     """
 
@@ -71,7 +77,7 @@ class Condensed:
     X_c: Array
     factor: Any
     error: Array
-    length: Array
+    now: Array
     stable: bool
     timing: dict[str, float] = field(default_factory=dict)
 
@@ -117,60 +123,52 @@ def condense(
     factor, stable = _factor(stiffness, reuse)
     timing["factorisation"] = time.perf_counter() - clock
     clock = time.perf_counter()
-    A = model.actuation(q, effort)
-    C = model.displacement_rows(q)
+    seen = Snapshot(model, q)
+    A = seen.actuation(q, effort)
     n = 0 if contacts is None else len(contacts)
     H = np.zeros((0, model.nv))
     gap = np.zeros(0)
     if n:
         if frictional:
             H = dense_rows(contacts.frictional_rows(model, q))
-            gap = np.column_stack([contacts.gap, contacts.slip(model.skin_positions(q))]).ravel()
+            gap = np.column_stack([contacts.gap, contacts.slip(seen.skin_positions(q))]).ravel()
         else:
             H = dense_rows(contacts.rows(model, q))
             gap = contacts.gap
-    wanted = [t.evaluate(model, q, effort, contacts) for t in targets]
-    allowed = [r for r in (x.evaluate(model, q, effort, contacts, previous, dt) for x in limits) if r is not None]
-    solved = factor.solve(np.column_stack([unbalanced - A @ effort, A, H.T]))
-    x_free, X_a, X_c = solved[:, 0], solved[:, 1 : 1 + model.nu], solved[:, 1 + model.nu :]
-    width = H.shape[0]
+    wanted = [t.evaluate(seen, q, effort, contacts) for t in targets]
+    allowed = [r for r in (x.evaluate(seen, q, effort, contacts, previous, dt) for x in limits) if r is not None]
+    nu, width = model.nu, len(gap)
+    right = np.empty((model.nv, 1 + nu + width))
+    right[:, 0] = unbalanced - A @ effort
+    right[:, 1 : 1 + nu] = A
+    right[:, 1 + nu :] = H.T
+    solved = factor.solve(right)
+    x_free, X_a, X_c = solved[:, 0], solved[:, 1 : 1 + nu], solved[:, 1 + nu :]
 
     def block(value: Array, J: Any, E: Any, L: Any, low: Array, high: Array, names: Sequence[str] = ()) -> Block:
-        free = np.array(value, dtype=float)
-        on_effort = np.zeros((len(free), model.nu))
-        on_contact = np.zeros((len(free), width))
-        if J is not None:
-            free = free + J @ x_free
-            on_effort += J @ X_a
-            if width:
-                on_contact += J @ X_c
+        # Y = J [x_free, X_a, X_c] in one product; then what depends on efforts and contact forces directly
+        Y = np.zeros((len(value), 1 + nu + width)) if J is None else J @ solved
+        Y[:, 0] += value
         if E is not None:
-            free = free - E @ effort
-            on_effort += E
+            Y[:, 0] -= E @ effort
+            Y[:, 1 : 1 + nu] += E
         if L is not None and width:
-            spread = np.zeros((len(free), width))
-            spread[:, :: 3 if frictional else 1] = L
-            free = free - L @ contacts.forces
-            on_contact += spread
-        return Block(free, on_effort, on_contact, low, high, tuple(names))
+            Y[:, 0] -= L @ contacts.forces
+            Y[:, 1 + nu :: 3 if frictional else 1] += L
+        return Block(Y[:, 0].copy(), Y[:, 1 : 1 + nu], Y[:, 1 + nu :], low, high, tuple(names))
 
-    def of_targets(rows: list[TargetRows], weighted: bool) -> Block:
-        if not rows:
-            empty = np.zeros(0)
-            return Block(empty, np.zeros((0, model.nu)), np.zeros((0, width)), empty, empty)
-        parts = []
-        for r in rows:
-            w = r.weight if weighted else np.ones(len(r.value))
-            scaled = [None if m is None else m * w[:, None] for m in (r.jacobian, r.effort, r.contact)]
-            zero = np.zeros(len(w))
-            parts.append(block(r.value * w, *scaled, zero, zero, ["target"] * len(w)))
-        return _stack(parts)
+    empty = Block(np.zeros(0), np.zeros((0, nu)), np.zeros((0, width)), np.zeros(0), np.zeros(0))
 
-    objective = of_targets([r for r in wanted if not r.exact], True)
-    exact = [of_targets([r], False) for r in wanted if r.exact]
-    coordinate = model.displacement(q)
-    unlimited = np.full(model.nu, np.inf)
-    displacement = block(coordinate, C, None, None, -unlimited, unlimited, model.robot.actuator_names)
+    def of_target(r: TargetRows) -> Block:
+        zero = np.zeros(len(r.value))
+        return block(r.value, r.jacobian, r.effort, r.contact, zero, zero, ["target"] * len(zero))
+
+    objective = _stack([of_target(r).scaled(r.weight) for r in wanted if not r.exact], empty)
+    exact = [of_target(r) for r in wanted if r.exact]
+    unlimited = np.full(nu, np.inf)
+    displacement = block(
+        seen.displacement(q), seen.displacement_rows(q), None, None, -unlimited, unlimited, model.robot.actuator_names
+    )
     for i, value in (prescribed or {}).items():
         row = Block(
             displacement.free[i : i + 1] - value, displacement.effort[i : i + 1], displacement.contact[i : i + 1],
@@ -178,24 +176,25 @@ def condense(
         )  # fmt: skip
         exact.append(row)
     rows = [block(r.value, r.jacobian, r.effort, r.contact, r.low, r.high, [r.name] * len(r.value)) for r in allowed]
-    empty = of_targets([], False)
-    timing["condensation"] = time.perf_counter() - clock
-    zero = np.zeros(len(gap))
-    return Condensed(
+    zero = np.zeros(width)
+    goal = [r.value * r.weight for r in wanted if not r.exact]
+    out = Condensed(
         objective=objective,
-        exact=_stack(exact) if exact else empty,
-        limits=_stack(rows) if rows else empty,
+        exact=_stack(exact, empty),
+        limits=_stack(rows, empty),
         displacement=displacement,
-        contact=block(gap, H, None, None, zero, np.full(len(gap), np.inf)) if n else empty,
+        contact=block(gap, H, None, None, zero, np.full(width, np.inf)) if n else empty,
         x_free=x_free,
         X_a=X_a,
         X_c=X_c,
         factor=factor,
         error=np.concatenate([r.value for r in wanted]) if wanted else np.zeros(0),
-        length=np.concatenate([np.full(len(r.value), r.length) for r in wanted]) if wanted else np.zeros(0, bool),
+        now=np.concatenate(goal) if goal else np.zeros(0),
         stable=stable,
         timing=timing,
     )
+    timing["condensation"] = time.perf_counter() - clock
+    return out
 
 
 def _factor(stiffness: Any, reuse: Any) -> tuple[Any, bool]:
@@ -211,7 +210,11 @@ def _factor(stiffness: Any, reuse: Any) -> tuple[Any, bool]:
         return system.factor, False
 
 
-def _stack(blocks: list[Block]) -> Block:
+def _stack(blocks: list[Block], empty: Block) -> Block:
+    if not blocks:
+        return empty
+    if len(blocks) == 1:
+        return blocks[0]
     return Block(
         np.concatenate([b.free for b in blocks]),
         np.vstack([b.effort for b in blocks]),

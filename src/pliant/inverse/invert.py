@@ -11,11 +11,12 @@ import numpy as np
 
 from pliant.errors import ArgumentError
 from pliant.inverse.condense import Condensed, condense
-from pliant.inverse.limits import Limit, actuator_limits, violations
+from pliant.inverse.limits import Limit, actuator_limits, split, violations
 from pliant.inverse.mechanics import Implicit, Static
 from pliant.inverse.nested import descend
 from pliant.inverse.qpcc import QPCC, QPCCSolution, QPCCStatus, solve_qpcc
 from pliant.inverse.redundancy import least_effort
+from pliant.inverse.snapshot import Snapshot
 from pliant.inverse.targets import Target
 from pliant.solve.equilibrium import settle
 from pliant.solve.problem import Problem
@@ -35,6 +36,8 @@ class _Options:
 
     targets: Sequence[Target]
     limits: Sequence[Limit]
+    bounds: dict[str, tuple[Array, Array]]
+    rest: Sequence[Limit]
     previous: State | None
     dt: float
     fixed_effort: dict[int, float]
@@ -62,6 +65,7 @@ class _Work:
     solution: QPCCSolution | None = None
     problem: QPCC | None = None
     condensed: Condensed | None = None
+    names: list[str] = field(default_factory=list)
     timing: dict[str, float] = field(default_factory=dict)
     notes: list[str] = field(default_factory=list)
 
@@ -120,6 +124,10 @@ def invert(
     wanted = [targets] if hasattr(targets, "evaluate") else list(targets)
     if not wanted:
         raise ArgumentError("targets", "nothing is wanted", "at least one target")
+    for name, items in (("targets", wanted), ("limits", limits)):
+        for item in items:
+            if not hasattr(item, "evaluate"):
+                raise ArgumentError(name, f"a {type(item).__name__} is none", "PointTarget, ... or EffortLimit, ...")
     if iterations < 1:
         raise ArgumentError("iterations", f"{iterations}", "at least 1")
     if dynamic and not np.isfinite(dt):
@@ -135,8 +143,9 @@ def invert(
     mechanics: Any = Implicit(model, state, float(dt)) if dynamic else Static(model)
     work = _start(model, state, fixed_effort)
     setting.begin(work.q, work.contacts)
+    bounds, rest = split(allowed, model.robot, state, dt)
     options = _Options(
-        wanted, allowed, state, dt, fixed_effort, fixed_displacement, search, sticking, redundancy == "least effort"
+        wanted, allowed, bounds, rest, state, dt, fixed_effort, fixed_displacement, search, sticking, redundancy == "least effort"
     )
     status, count = Status.MAX_ITERATIONS, 0
     fast = iterations if dynamic else min(iterations, _FAST)
@@ -194,7 +203,7 @@ def _condense(setting: Problem, mechanics: Any, work: _Work, options: _Options) 
     if not np.isfinite(unbalanced).all():
         return None
     condensed = condense(
-        setting.model, work.q, work.effort, unbalanced, matrix, options.targets, options.limits,
+        setting.model, work.q, work.effort, unbalanced, matrix, options.targets, options.rest,
         contacts=work.contacts, frictional=options.sticking, prescribed=options.fixed_displacement,
         previous=options.previous, dt=options.dt,
     )  # fmt: skip
@@ -211,7 +220,7 @@ def _solve(
     `shift` moves the goal towards the present; `remain` is the part of present penetrations that may stay.
     """
     clock = time.perf_counter()
-    qpcc = _problem(condensed, work, options.fixed_effort, options.rows, shift, remain)
+    qpcc = _problem(condensed, work, options, shift, remain)
     warm = None
     if work.contacts is not None and len(work.contacts) and (work.contacts.forces > 0).any():
         warm = (work.contacts.forces > 0).astype(np.int8)
@@ -228,7 +237,7 @@ def _iterate(setting: Problem, mechanics: Any, work: _Work, options: _Options, *
     condensed = _condense(setting, mechanics, work, options)
     if condensed is None:
         return Status.INVERTED
-    now = _now(setting.model, work, options.targets)
+    now = condensed.now
     fraction = 1.0
     for attempt in range(8):
         qpcc, solution, effort, contact = _solve(condensed, work, options, (1.0 - fraction) * now, 1.0 - fraction)
@@ -307,51 +316,49 @@ def _violations(setting: Problem, options: _Options, at: Any) -> dict[str, float
     )
 
 
-def _now(model: Any, work: _Work, targets: Sequence[Target]) -> Array:
-    """Weighted objective rows at the current configuration."""
-    rows = [t.evaluate(model, work.q, work.effort, work.contacts) for t in targets]
-    parts = [r.value * r.weight for r in rows if not r.exact]
-    return np.concatenate(parts) if parts else np.zeros(0)
-
-
-def _problem(
-    condensed: Condensed, work: _Work, fixed: dict[int, float], rows: int, shift: Any, remain: float
-) -> QPCC:
+def _problem(condensed: Condensed, work: _Work, options: _Options, shift: Any, remain: float) -> QPCC:
     """The QPCC of a linearisation."""
     e, a, c, g, x = condensed.objective, condensed.displacement, condensed.contact, condensed.limits, condensed.exact
-    low, high = np.full(len(work.effort), -np.inf), np.full(len(work.effort), np.inf)
-    C, d = [], []
-    for i in range(len(g.free)):
-        row = np.concatenate([g.effort[i], g.contact[i]])
-        only = np.flatnonzero(row)
-        if len(only) == 1 and only[0] < len(low) and row[only[0]] == 1.0 and abs(g.free[i]) < 1e-300:
-            j = int(only[0])
-            low[j], high[j] = max(low[j], g.low[i]), min(high[j], g.high[i])
-            continue
-        if np.isfinite(g.low[i]):
-            C.append(row)
-            d.append(g.low[i] - g.free[i])
-        if np.isfinite(g.high[i]):
-            C.append(-row)
-            d.append(g.free[i] - g.high[i])
-    for i in range(len(x.free)):
-        row = np.concatenate([x.effort[i], x.contact[i]])
-        C += [row, -row]
-        d += [-x.free[i], x.free[i]]
-    for i, value in fixed.items():
-        low[i] = high[i] = value
+    low, high = options.bounds["effort"]
+    if options.fixed_effort:
+        low, high = low.copy(), high.copy()
+        for i, value in options.fixed_effort.items():
+            low[i] = high[i] = value
+    shortest, longest = options.bounds["displacement"]
+    C, d = np.zeros((0, e.effort.shape[1] + e.contact.shape[1])), np.zeros(0)
+    if len(g.free) or len(x.free):
+        G, X = np.hstack([g.effort, g.contact]), np.hstack([x.effort, x.contact])
+        below, above = np.isfinite(g.low), np.isfinite(g.high)
+        C = np.vstack([G[below], -G[above], X, -X])
+        d = np.concatenate([(g.low - g.free)[below], (g.free - g.high)[above], -x.free, x.free])
+        work.names = [
+            *np.array(g.names, dtype=object)[below], *np.array(g.names, dtype=object)[above], *x.names, *x.names
+        ]  # fmt: skip
     gap = c.free
     if remain and gap.size:
         gap = gap.copy()
-        gap[::rows] -= remain * np.minimum(work.contacts.gap, 0.0)
+        gap[:: options.rows] -= remain * np.minimum(work.contacts.gap, 0.0)
     return QPCC(
         Wea=e.effort, Wec=e.contact, de=e.free - shift,
         Waa=0.5 * (a.effort + a.effort.T), Wac=a.contact, da=a.free,
         Wca=c.effort, Wcc=0.5 * (c.contact + c.contact.T), dc=gap,
         effort_min=low, effort_max=np.maximum(high, low),
-        C=np.array(C) if C else None, d=np.array(d) if C else None,
-        proximal=work.proximal, reference=work.effort, rows_per_contact=rows,
+        displacement_min=shortest, displacement_max=np.maximum(longest, shortest),
+        C=C if len(d) else None, d=d if len(d) else None,
+        proximal=work.proximal, reference=work.effort, rows_per_contact=options.rows,
     )  # fmt: skip
+
+
+def _notices(work: _Work, model: Any) -> list[str]:
+    """What the QPCC says, with names instead of row numbers."""
+    out = []
+    for text in () if work.solution is None else work.solution.notices:
+        for i, name in enumerate(work.names):
+            text = text.replace(f"row {i} of C ", f"the limit of the {name} ")
+        for i, name in enumerate(model.robot.actuator_names):
+            text = text.replace(f"of actuator {i} ", f"of {name} ")
+        out.append(text)
+    return out
 
 
 def _predictable(mechanics: Any, condensed: Condensed, work: _Work, dq: Array, effort: Array, contact: Array) -> bool:
@@ -386,7 +393,7 @@ def _verdict(setting: Problem, work: _Work, options: _Options) -> Status:
     if work.solution.status is QPCCStatus.INFEASIBLE:
         return Status.STALLED
     if work.solution.status is QPCCStatus.RELAXED:
-        work.notes.extend(work.solution.notices)
+        work.notes.extend(_notices(work, setting.model))
         return Status.RELAXED
     broken = {k: v for k, v in _violations(setting, options, work).items() if v > _BROKEN}
     if broken:
@@ -415,11 +422,12 @@ def _command(
         contact = work.solution.contact if work.solution is not None else np.zeros(0)
         displacement = work.condensed.displacement.value(work.effort, contact)
         if work.solution is not None and not work.solution.status.success:
-            work.notes.extend(work.solution.notices or (str(work.solution.status.value),))
+            work.notes.extend(_notices(work, model) or [str(work.solution.status.value)])
             status = Status.RELAXED
     else:
         displacement = model.displacement(work.q)
-    rows = [t.evaluate(model, work.q, work.effort, work.contacts) for t in targets]
+    seen = Snapshot(model, work.q)
+    rows = [t.evaluate(seen, work.q, work.effort, work.contacts) for t in targets]
     notes = list(work.notes)
     if work.solution is not None and work.solution.friction_ratio.size:
         worst = float(work.solution.friction_ratio.max())
@@ -435,7 +443,7 @@ def _command(
         time=mechanics.time,
         contacts=work.contacts,
         status=status,
-        residual=0.0 if work.condensed is None else _residual(mechanics, work, setting.length),
+        residual=float("nan") if single else _residual(mechanics, work, setting.length),
         iterations=count,
         elapsed=elapsed,
         factor=None if work.condensed is None else work.condensed.factor,

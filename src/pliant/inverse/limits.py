@@ -42,6 +42,16 @@ class LimitRows:
     scale: float = 0.0
 
 
+@dataclass(frozen=True)
+class Bound:
+    """A limit on one actuator's effort or displacement, which needs no row of its own."""
+
+    quantity: str
+    index: int
+    low: float
+    high: float
+
+
 class Limit(Protocol):
     """Anything that can be limited."""
 
@@ -59,6 +69,10 @@ class EffortLimit:
 
     def __post_init__(self) -> None:
         check_interval(f"EffortLimit({self.actuator!r})", (self.low, self.high))
+
+    def bound(self, robot: Any, previous: Any, dt: float) -> Bound | None:
+        """The same as a plain bound."""
+        return Bound("effort", robot.actuator_index(self.actuator), self.low, self.high)
 
     def evaluate(self, model: Any, q: Array, effort: Array, contacts: Any, previous: Any, dt: float) -> LimitRows:
         """One row: the effort."""
@@ -83,6 +97,10 @@ class DisplacementLimit:
     def __post_init__(self) -> None:
         check_interval(f"DisplacementLimit({self.actuator!r})", (self.low, self.high))
 
+    def bound(self, robot: Any, previous: Any, dt: float) -> Bound | None:
+        """The same as a plain bound."""
+        return Bound("displacement", robot.actuator_index(self.actuator), self.low, self.high)
+
     def evaluate(self, model: Any, q: Array, effort: Array, contacts: Any, previous: Any, dt: float) -> LimitRows:
         """One row: the displacement."""
         i = model.robot.actuator_index(self.actuator)
@@ -105,6 +123,15 @@ class RateLimit:
     def __post_init__(self) -> None:
         if not self.rate > 0:
             raise ArgumentError("rate", f"{self.rate}", "a positive number")
+
+    def bound(self, robot: Any, previous: Any, dt: float) -> Bound | None:
+        """The same as a plain bound; None if nothing is limited now."""
+        if previous is None or not math.isfinite(dt) or not math.isfinite(self.rate):
+            return None
+        i = robot.actuator_index(self.actuator)
+        drive = robot.actuators[i].drive
+        centre = float((previous.effort if drive == "effort" else previous.displacement)[i])
+        return Bound(drive, i, centre - self.rate * dt, centre + self.rate * dt)
 
     def evaluate(
         self, model: Any, q: Array, effort: Array, contacts: Any, previous: Any, dt: float
@@ -206,6 +233,26 @@ class StrainLimit:
         value, row = gauge(q, self.sensor)
         name = f"strain of {self.sensor}"
         return LimitRows(name, np.array([value]), np.array([self.low]), np.array([self.high]), row[None, :])
+
+
+def split(
+    limits: Sequence[Limit], robot: Any, previous: Any, dt: float
+) -> tuple[dict[str, tuple[Array, Array]], list[Limit]]:
+    """Plain bounds ("effort" and "displacement": lowest and highest values (nu,)), and the limits that need rows."""
+    n = len(robot.actuators)
+    bounds = {k: (np.full(n, -np.inf), np.full(n, np.inf)) for k in ("effort", "displacement")}
+    rest: list[Limit] = []
+    for limit in limits:
+        plain = getattr(limit, "bound", None)
+        if plain is None:
+            rest.append(limit)
+            continue
+        bound = plain(robot, previous, dt)
+        if bound is not None:
+            low, high = bounds[bound.quantity]
+            low[bound.index] = max(low[bound.index], bound.low)
+            high[bound.index] = min(high[bound.index], bound.high)
+    return bounds, rest
 
 
 def violations(

@@ -1,0 +1,62 @@
+"""Position, rotation and Jacobian of a point inside an element, compiled."""
+
+from __future__ import annotations
+
+import numpy as np
+from numba import njit
+
+from pliant._kernels.polar import svd_scalars
+
+
+@njit(cache=True)
+def place_point(x, nodes, weights, grads, position, R, spin):
+    """Position (3,), rotation R (3, 3) of F = R S, and d(angular vector)/dx, spin (k, 3, 3), of an embedded point.
+
+    R^T dR = [w]x with (tr(S) I - S) w = axial(R^T dF - dF^T R); spin[k, a, i] = d(R w)_a / d x_ki.
+    """
+    F = np.zeros((3, 3))
+    position[:] = 0.0
+    n = nodes.size
+    for k in range(n):
+        for i in range(3):
+            v = x[nodes[k], i]
+            position[i] += weights[k] * v
+            for j in range(3):
+                F[i, j] += v * grads[k, j]
+    u = svd_scalars(F)
+    U = np.array(u[0:9]).reshape(3, 3)
+    V = np.array(u[12:21]).reshape(3, 3)
+    s = (u[9], u[10], u[11])
+    for i in range(3):
+        for j in range(3):
+            R[i, j] = U[i, 0] * V[j, 0] + U[i, 1] * V[j, 1] + U[i, 2] * V[j, 2]
+    # (tr(S) I - S)^-1 has the eigenvectors V and the eigenvalues 1 / (sum of the two other singular values)
+    floor = 1e-9 * (abs(s[0]) + 1e-300)
+    inverse = np.zeros((3, 3))
+    for m in range(3):
+        d = s[(m + 1) % 3] + s[(m + 2) % 3]
+        d = d if abs(d) > floor else floor
+        for a in range(3):
+            for b in range(3):
+                # R (tr S - S)^-1 = U diag(1/d) V^T
+                inverse[a, b] += U[a, m] * V[b, m] / d
+    for k in range(n):
+        for i in range(3):
+            # axial vector of R^T dF for dF_ij = dx_ki g_j: a_m = eps_mjl (R^T dF)_lj = eps_mjl R_il g_j
+            a0 = grads[k, 1] * R[i, 2] - grads[k, 2] * R[i, 1]
+            a1 = grads[k, 2] * R[i, 0] - grads[k, 0] * R[i, 2]
+            a2 = grads[k, 0] * R[i, 1] - grads[k, 1] * R[i, 0]
+            for a in range(3):
+                spin[k, a, i] = inverse[a, 0] * a0 + inverse[a, 1] * a1 + inverse[a, 2] * a2
+
+
+@njit(cache=True)
+def point_rows(dof, nodes, weights, spin, out):
+    """Rows (6, nv) of a point whose nodes are all free or held: angular, then linear."""
+    for k in range(nodes.size):
+        for i in range(3):
+            d = dof[nodes[k], i]
+            if d >= 0:
+                out[3 + i, d] += weights[k]
+                for a in range(3):
+                    out[a, d] += spin[k, a, i]

@@ -1,0 +1,58 @@
+"""Snapshot: a model at one configuration, asked each question once."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from pliant.state import Placement
+
+Array = np.ndarray
+
+
+class Snapshot:
+    """A model seen at one configuration: answers about it are kept; everything else goes to the model.
+
+    Targets and limits ask a model for points, strokes and their derivatives, each on its own; many ask the same.
+
+    Args:
+        model: any model.
+        q: the configuration.
+    """
+
+    def __init__(self, model: Any, q: Array) -> None:
+        self._model, self._q = model, q
+        self._known: dict[Any, Any] = {}
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._model, name)
+
+    def _once(self, key: Any, q: Any, ask: Any) -> Any:
+        if q is not self._q:
+            return ask()
+        if key not in self._known:
+            self._known[key] = ask()
+        return self._known[key]
+
+    def actuation(self, q: Array, effort: Array) -> Array:
+        """d force / d effort (nv, nu)."""
+        return self._once("actuation", q, lambda: self._model.actuation(q, effort))
+
+    def displacement(self, q: Array) -> Array:
+        """Actuator coordinates (nu,)."""
+        return self._once("displacement", q, lambda: self._model.displacement(q))
+
+    def displacement_rows(self, q: Array) -> Array:
+        """d displacement / d q (nu, nv)."""
+        return self._once("rows", q, lambda: self._model.displacement_rows(q))
+
+    def skin_positions(self, q: Array) -> Array:
+        """World positions of the skin's vertices [m] (n, 3)."""
+        return self._once("skin", q, lambda: self._model.skin_positions(q))
+
+    def locate(self, q: Any, points: str | Sequence[str], *, jacobian: bool = False) -> Placement:
+        """Positions, orientations and Jacobians of named points."""
+        key = (points if isinstance(points, str) else tuple(points), jacobian)
+        return self._once(key, q, lambda: self._model.locate(q, points, jacobian=jacobian))
