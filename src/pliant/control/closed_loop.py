@@ -13,6 +13,8 @@ from typing import Any
 import numpy as np
 
 from pliant.errors import ArgumentError
+from pliant.models.pcc import PccModel
+from pliant.models.pcc_rollout import rollout_links
 from pliant.models.rod import RodModel
 from pliant.models.rod_rollout import rollout
 from pliant.state import State
@@ -22,7 +24,7 @@ Array = np.ndarray
 
 
 def closed_loop(
-    plant: RodModel,
+    plant: RodModel | PccModel,
     controller: Callable[[float, State], Any],
     *,
     duration: float,
@@ -31,17 +33,19 @@ def closed_loop(
     start: State | None = None,
     lag: float = 0.0,
     seen: Callable[[float, State], State] | None = None,
+    record: int = 1,
 ) -> Trajectory:
     """Run a controller on a rod and record it once per tick.
 
     Args:
-        plant: rods with tendons or chambers inside.
+        plant: rods with tendons or chambers inside, or constant-curvature links.
         controller: called as u = controller(t, state) at every tick; u are efforts.
         duration: simulated time [s].
         period: time between ticks [s]; the command is held in between.
         dt: time step of the plant [s].
         start: initial state; at rest if None.
         lag: first-order time constant of the actuators (valves) [s].
+        record: record every so many ticks.
         seen: what the controller sees of a state (measurement); the state itself if None.
 
     Returns:
@@ -57,18 +61,19 @@ def closed_loop(
     state = State(q, v, effort, effort, plant.displacement(q), time=t)
     states = [state]
     decay = np.exp(-np.arange(1, every + 1) * period / every / lag) if lag > 0 else np.zeros(every)
-    for _ in range(round(duration / period)):
+    for tick in range(round(duration / period)):
         u = np.asarray(controller(state.time, state if seen is None else seen(state.time, state)), float)
         rows = u + decay[:, None] * (effort - u)
         begin = clock.perf_counter()
-        run = rollout(plant, state.q, state.v, duration=period, dt=period / every, effort=rows, every=every)
+        run = _advance(plant, state, rows, period, every)
         effort = rows[-1]
         q, v = run.q[-1], run.v[-1]
         state = State(
             q, v, u, effort, plant.displacement(q), time=state.time + period, status=run.status,
-            iterations=run.sweeps, elapsed=clock.perf_counter() - begin,
+            elapsed=clock.perf_counter() - begin,
         )  # fmt: skip
-        states.append(state)
+        if (tick + 1) % record == 0 or not state.ok:
+            states.append(state)
         if not state.ok:
             break
     wanted = {
@@ -76,3 +81,9 @@ def closed_loop(
         for name, path in getattr(controller, "targets", {}).items()
     }
     return Trajectory.from_states(plant, states, targets=wanted)
+
+
+def _advance(plant: Any, state: State, rows: Array, period: float, every: int) -> Any:
+    if isinstance(plant, PccModel):
+        return rollout_links(plant, state.q, state.v, duration=period, dt=period / every, effort=rows, every=every)
+    return rollout(plant, state.q, state.v, duration=period, dt=period / every, effort=rows, every=every)
