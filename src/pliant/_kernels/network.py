@@ -77,25 +77,21 @@ def forward(theta: Array, sizes: Array, x: Array, y: Array, J: Array, work: Arra
 @njit(cache=True)
 def ensemble(theta: Array, sizes: Array, x: Array, y: Array, J: Array, work: Array, derivative: bool) -> None:
     """Mean of the members' values and derivatives; theta is (members, parameters)."""
-    forward(theta[0], sizes, x, y, J, work, derivative)
-    members = len(theta)
-    if members == 1:
-        return
-    n, m = sizes[-1], sizes[0]
-    y1 = np.empty(n)
-    J1 = np.empty((n, m))
-    for e in range(1, members):
-        forward(theta[e], sizes, x, y1, J1, work, derivative)
-        for o in range(n):
-            y[o] += y1[o]
-            if derivative:
-                for j in range(m):
-                    J[o, j] += J1[o, j]
-    for o in range(n):
-        y[o] /= members
+    members, n, m = len(theta), sizes[-1], sizes[0]
+    y1, J1 = y, J
+    if members > 1:
+        y1, J1 = np.empty(n), np.empty((n, m))
+        y[:] = 0.0
         if derivative:
-            for j in range(m):
-                J[o, j] /= members
+            J[:] = 0.0
+    for e in range(members):  # one call only: the compiler copies `forward` into every place that calls it
+        forward(theta[e], sizes, x, y1, J1, work, derivative)
+        if members > 1:
+            for o in range(n):
+                y[o] += y1[o] / members
+                if derivative:
+                    for j in range(m):
+                        J[o, j] += J1[o, j] / members
 
 
 @njit(cache=True)

@@ -143,13 +143,16 @@ def chain_value(
         for k in range(nz):
             d = (z[k] - chain.centres[c, k]) * chain.inverse_lengths[k]
             r += d * d
+        if r > 80.0:  # less than 1e-17
+            continue
         g = np.exp(-0.5 * r)
         for i in range(n):
-            a = g * chain.alpha[c, i]
-            p[i] += a
-            if derivative:
-                for k in range(nz):
-                    F[i, k] -= a * (z[k] - chain.centres[c, k]) * chain.inverse_lengths[k] ** 2
+            p[i] += g * chain.alpha[c, i]
+        if derivative:
+            for k in range(nz):
+                d = g * (z[k] - chain.centres[c, k]) * chain.inverse_lengths[k] ** 2
+                for i in range(n):
+                    F[i, k] -= d * chain.alpha[c, i]
     if derivative:
         for i in range(n):
             for j in range(m):

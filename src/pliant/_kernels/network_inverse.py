@@ -137,122 +137,125 @@ def gauss_newton(
 ) -> tuple[int, int, float]:
     """One target; u is the start and the answer. Returns (status, iterations, error).
 
-    `pull` > 0 moves the null space towards `prefer` (scaled) once the target is met, for up to `settle`
-    steps.
+    `pull` > 0 moves the null space towards `prefer` (scaled) once the target is met, for up to `settle` steps.
+    The map is evaluated in one place only: the compiler copies it into every place.
     """
     m, n = len(u), len(target)
-    mid, half = 0.5 * (high + low), np.maximum(0.5 * (high - low), 1e-300)
-    v, d, g, trial = np.empty(m), np.empty(m), np.empty(m), np.empty(m)
+    v, d, g, trial = np.empty(m), np.zeros(m), np.zeros(m), np.empty(m)
     H, J, r = np.empty((m, m)), np.empty((n, m)), np.empty(n)
-    r1, p1 = np.empty(n), np.empty(n)
+    r1, p1, J1 = np.empty(n), np.empty(n), np.empty((n, m))
     for j in range(m):
-        v[j] = min(max((u[j] - mid[j]) / half[j], -1.0), 1.0)
-        u[j] = mid[j] + half[j] * v[j]
-    damping, settled = 1e-9, 0
-    cost = _residual(chain, work, u, target, weight, p, J, r, True, own)
-    status, iteration = MAX_ITERATIONS, 0
+        half = max(0.5 * (high[j] - low[j]), 1e-300)
+        trial[j] = min(max((u[j] - 0.5 * (high[j] + low[j])) / half, -1.0), 1.0)
+    damping, settled, tries, iteration = 1e-9, 0, 0, 0
+    cost, predicted, trace = np.inf, 0.0, 0.0
+    free = True  # the point just evaluated need not be better than the last one
+    status = MAX_ITERATIONS
     while True:
-        if not np.isfinite(cost):
+        for j in range(m):
+            u[j] = 0.5 * (high[j] + low[j]) + 0.5 * (high[j] - low[j]) * trial[j]
+        new = _residual(chain, work, u, target, weight, p1, J1, r1, True, own)
+        if not np.isfinite(new) and free:
             return DIVERGED, iteration, np.inf
-        met = cost <= tolerance * tolerance
-        if met and (pull <= 0.0 or settled >= settle):
-            status = CONVERGED
-            break
-        if iteration >= limit:
-            break
-        for i in range(n):
+        if free or (np.isfinite(new) and new < cost and cost - new > 1e-4 * max(predicted, 0.0)):
+            fall = 1.0 if free else 1.0 - new / cost
+            if not free and cost - new > 0.5 * predicted:
+                damping = max(0.05 * damping, 1e-9)
+            cost, tries = new, 0
             for j in range(m):
-                J[i, j] *= weight[i] * half[j]
-        trace = 0.0
-        for a in range(m):
-            s = 0.0
+                v[j] = trial[j]
             for i in range(n):
-                s += J[i, a] * r[i]
-            g[a] = s
-            for b in range(a + 1):
-                h = 0.0
-                for i in range(n):
-                    h += J[i, a] * J[i, b]
-                H[a, b] = h
-                H[b, a] = h
-            trace += H[a, a]
-        if trace <= 0.0:
-            status = CONVERGED if met else STUCK
-            break
-        if met:
-            # Null-space step: as far towards the preferred pose as the linearised target allows.
-            settled += 1
-            small = 0.0
-            for a in range(m):
-                g[a] += -1e-6 * trace * pull * (prefer[a] - v[a])
-                H[a, a] += 1e-6 * trace * pull + 1e-12 * trace
-            box_step(H, g, v, d)
-            for a in range(m):
-                small = max(small, abs(d[a]))
-            if small < 1e-5:
+                p[i], r[i] = p1[i], r1[i]
+                for j in range(m):
+                    J[i, j] = J1[i, j] * weight[i] * 0.5 * (high[j] - low[j])
+            met = cost <= tolerance * tolerance
+            if met and (pull <= 0.0 or settled >= settle):
                 status = CONVERGED
                 break
-            scale = min(1.0, 0.2 / small)
-            for j in range(m):
-                v[j] += scale * d[j]
-                u[j] = mid[j] + half[j] * v[j]
-            iteration += 1
-            cost = _residual(chain, work, u, target, weight, p, J, r, True, own)
-            continue
-        # How much the box still allows: the projected gradient, relative to what a step could gain.
-        gain = 0.0
-        for a in range(m):
-            t = v[a] - g[a] / trace
-            t = min(max(t, -1.0), 1.0) - v[a]
-            gain += g[a] * -t
-        if gain <= 1e-12 * cost + 1e-300:
-            status = NEAREST
-            break
-        iteration += 1
-        accepted = False
-        for _ in range(14):
-            shift = damping * trace
-            for a in range(m):
-                H[a, a] += shift
-            box_step(H, g, v, d)
-            for a in range(m):
-                H[a, a] -= shift
-            size = 0.0
-            for j in range(m):
-                trial[j] = min(max(v[j] + d[j], -1.0), 1.0)
-                size = max(size, abs(trial[j] - v[j]))
-                u[j] = mid[j] + half[j] * trial[j]
-            if size < 1e-12:
+            if fall < 1e-9 and not met:
+                status = NEAREST
                 break
-            new = _residual(chain, work, u, target, weight, p1, J, r1, False, own)
+            if iteration >= limit:
+                break
+            trace = _normal(J, r, H, g)
+            if trace <= 0.0:
+                status = CONVERGED if met else STUCK
+                break
+            iteration += 1
+            if met:
+                # Null-space step: as far towards the preferred pose as the linearised target allows.
+                settled += 1
+                for a in range(m):
+                    g[a] -= 1e-6 * trace * pull * (prefer[a] - v[a])
+                    H[a, a] += 1e-6 * trace * pull + 1e-12 * trace
+            elif _gain(g, v, trace) <= 1e-12 * cost + 1e-300:
+                # Nothing that the box allows lowers the error.
+                iteration -= 1
+                status = NEAREST
+                break
+            free = met
+        else:
+            damping = max(damping * 20.0, 1e-6)
+            tries += 1
+        if not free:
+            for a in range(m):
+                H[a, a] += damping * trace
+        box_step(H, g, v, d)
+        size = 0.0
+        for j in range(m):
+            size = max(size, abs(d[j]))
+        if free:
+            if size < 1e-5:
+                status = CONVERGED
+                break
+            for j in range(m):
+                d[j] *= min(1.0, 0.2 / size)
+        else:
             predicted = 0.0
+            for a in range(m):
+                H[a, a] -= damping * trace
             for a in range(m):
                 predicted -= 2.0 * g[a] * d[a]
                 for b in range(m):
                     predicted -= d[a] * H[a, b] * d[b]
-            if np.isfinite(new) and cost - new > 1e-4 * max(predicted, 0.0) and new < cost:
-                accepted = True
-                good = cost - new > 0.5 * predicted
+            if size < 1e-12 or tries > 14:
+                # With exact derivatives a refused step means a stationary point; a Jacobian network may disagree.
+                status = STUCK if own else NEAREST
                 break
-            damping = max(damping * 20.0, 1e-6)
-        if not accepted:
-            for j in range(m):
-                u[j] = mid[j] + half[j] * v[j]
-            chain_value(chain, work, u, p, J, False, own)
-            # With exact derivatives a refused step means a stationary point; a network of its own may
-            # simply disagree.
-            status = STUCK if own else NEAREST
-            break
-        if good:
-            damping = max(0.05 * damping, 1e-9)
-        fall = 1.0 - new / cost
         for j in range(m):
-            v[j] = trial[j]
-        cost = _residual(chain, work, u, target, weight, p, J, r, True, own)
-        if fall < 1e-9 and cost > tolerance * tolerance:
-            status = NEAREST
-            break
+            trial[j] = min(max(v[j] + d[j], -1.0), 1.0)
+    for j in range(m):
+        u[j] = 0.5 * (high[j] + low[j]) + 0.5 * (high[j] - low[j]) * v[j]
     return status, iteration, np.sqrt(cost)
+
+
+@njit(cache=True)
+def _normal(J: Array, r: Array, H: Array, g: Array) -> float:
+    """H = J^T J and g = J^T r; returns the trace of H."""
+    n, m = J.shape
+    trace = 0.0
+    for a in range(m):
+        s = 0.0
+        for i in range(n):
+            s += J[i, a] * r[i]
+        g[a] = s
+        for b in range(a + 1):
+            h = 0.0
+            for i in range(n):
+                h += J[i, a] * J[i, b]
+            H[a, b] = h
+            H[b, a] = h
+        trace += H[a, a]
+    return trace
+
+
+@njit(cache=True)
+def _gain(g: Array, v: Array, trace: float) -> float:
+    """What a projected gradient step could gain inside of the box."""
+    gain = 0.0
+    for a in range(len(v)):
+        gain -= g[a] * (min(max(v[a] - g[a] / trace, -1.0), 1.0) - v[a])
+    return gain
 
 
 @njit(cache=True)
@@ -273,65 +276,78 @@ def gradient_iteration(
 ) -> tuple[int, int, float]:
     """The paper's iteration: steepest descent with the soft line search, clamped.
 
-    Returns (status, iterations, error).
+    Returns (status, iterations, error). The search shrinks the step until the error falls, then lengthens it by
+    equal amounts as long as it falls further.
     """
     m, n = len(u), len(target)
-    half = np.maximum(0.5 * (high - low), 1e-300)
-    J, r, r1, p1 = np.empty((n, m)), np.empty(n), np.empty(n), np.empty(n)
-    d, trial, best = np.empty(m), np.empty(m), np.empty(m)
-    none = np.empty((n, m))
+    J, r = np.zeros((n, m)), np.empty(n)
+    d, trial, best = np.zeros(m), np.empty(m), np.empty(m)
     for j in range(m):
-        u[j] = min(max(u[j], low[j]), high[j])
-    cost = _residual(chain, work, u, target, weight, p, J, r, True, own)
-    for iteration in range(limit + 1):
-        if not np.isfinite(cost):
-            return DIVERGED, iteration, np.inf
-        if cost < tolerance * tolerance:
-            return CONVERGED, iteration, np.sqrt(cost)
-        if iteration == limit:
-            break
-        size = 0.0
+        trial[j] = min(max(u[j], low[j]), high[j])
+    at, shrinking, lengthening = 0, 1, 2
+    mode, iteration, tries = at, 0, 0
+    cost, last, found, h, t = np.inf, np.inf, np.inf, 0.0, 0.0
+    p1 = np.empty(n)
+    while True:
+        value = _residual(chain, work, trial, target, weight, p1, J, r, mode == at, own)
+        if mode == at:
+            last, cost = cost, value
+            for j in range(m):
+                u[j] = trial[j]
+            for i in range(n):
+                p[i] = p1[i]
+            if not np.isfinite(cost):
+                return DIVERGED, iteration, np.inf
+            if cost < tolerance * tolerance:
+                return CONVERGED, iteration, np.sqrt(cost)
+            if iteration > 0 and 1.0 - cost / last < least_fall:
+                return NEAREST, iteration, np.sqrt(cost)
+            if iteration == limit:
+                return MAX_ITERATIONS, iteration, np.sqrt(cost)
+            size = 0.0
+            for j in range(m):
+                half = 0.5 * (high[j] - low[j])
+                s = 0.0
+                for i in range(n):
+                    s -= 2.0 * weight[i] * r[i] * J[i, j]
+                    size += (weight[i] * J[i, j] * half) ** 2
+                d[j] = s * half * half  # the gradient in scaled unknowns, as a step of u
+            if size <= 0.0:
+                return STUCK, iteration, np.sqrt(cost)
+            mode, h, tries = shrinking, 1.0 / size, 0
+            t = h
+        elif mode == shrinking:
+            if value < cost:
+                found, mode, tries = value, lengthening, 0
+                for j in range(m):
+                    best[j] = trial[j]
+                t = 2.0 * h
+            else:
+                h *= shrink
+                t = h
+                tries += 1
+                if tries == 12:
+                    return NEAREST, iteration, np.sqrt(cost)
+        else:
+            better = value < found
+            if better:
+                found = value
+                for j in range(m):
+                    best[j] = trial[j]
+                t += h
+                tries += 1
+            if not better or tries == 30:
+                mode = at
+                iteration += 1
+                for j in range(m):
+                    trial[j] = best[j]
+                continue
         for j in range(m):
-            s = 0.0
-            for i in range(n):
-                s -= 2.0 * weight[i] * r[i] * J[i, j]
-            d[j] = s * half[j] * half[j]  # the gradient in scaled unknowns, as a step of u
-            for i in range(n):
-                size += (weight[i] * J[i, j] * half[j]) ** 2
-        if size <= 0.0:
-            return STUCK, iteration, np.sqrt(cost)
-        h = 1.0 / size
-        found = np.inf
-        for _ in range(12):
-            for j in range(m):
-                trial[j] = min(max(u[j] + h * d[j], low[j]), high[j])
-            found = _residual(chain, work, trial, target, weight, p1, none, r1, False, own)
-            if found < cost:
-                break
-            h *= shrink
-        if not found < cost:
-            return NEAREST, iteration, np.sqrt(cost)
-        best[:] = trial
-        t = 2.0 * h
-        for _ in range(30):
-            for j in range(m):
-                trial[j] = min(max(u[j] + t * d[j], low[j]), high[j])
-            value = _residual(chain, work, trial, target, weight, p1, none, r1, False, own)
-            if not value < found:
-                break
-            found = value
-            best[:] = trial
-            t += h
-        fall = 1.0 - found / cost
-        u[:] = best
-        cost = _residual(chain, work, u, target, weight, p, J, r, True, own)
-        if fall < least_fall and cost >= tolerance * tolerance:
-            return NEAREST, iteration + 1, np.sqrt(cost)
-    return MAX_ITERATIONS, limit, np.sqrt(cost)
+            trial[j] = min(max(u[j] + t * d[j], low[j]), high[j])
 
 
 @njit(cache=True)
-def follow_targets(
+def follow_gauss_newton(
     chain: Chain,
     start: Array,
     targets: Array,
@@ -341,7 +357,6 @@ def follow_targets(
     tolerance: float,
     limit: int,
     own: bool,
-    gradient: bool,
     restart: bool,
     prefer: Array,
     pull: float,
@@ -358,13 +373,37 @@ def follow_targets(
     for i in range(k):
         if restart:
             now[:] = start
-        if gradient:
-            status[i], count[i], error[i] = gradient_iteration(
-                chain, work, now, targets[i], weight, low, high, tolerance, limit, own, p[i], 0.1, 1e-4
-            )
-        else:
-            status[i], count[i], error[i] = gauss_newton(
-                chain, work, now, targets[i], weight, low, high, tolerance, limit, own, p[i], prefer, pull, 20
-            )
+        status[i], count[i], error[i] = gauss_newton(
+            chain, work, now, targets[i], weight, low, high, tolerance, limit, own, p[i], prefer, pull, 20
+        )
+        u[i] = now
+    return u, p, error, status, count
+
+
+@njit(cache=True)
+def follow_gradient(
+    chain: Chain,
+    start: Array,
+    targets: Array,
+    weight: Array,
+    low: Array,
+    high: Array,
+    tolerance: float,
+    limit: int,
+    own: bool,
+    restart: bool,
+) -> tuple[Array, Array, Array, Array, Array]:
+    """The same by the paper's gradient iteration."""
+    k, m, n = len(targets), len(start), targets.shape[1]
+    work = make_work(chain)
+    u, p = np.empty((k, m)), np.empty((k, n))
+    error, status, count = np.empty(k), np.empty(k, np.int64), np.empty(k, np.int64)
+    now = start.copy()
+    for i in range(k):
+        if restart:
+            now[:] = start
+        status[i], count[i], error[i] = gradient_iteration(
+            chain, work, now, targets[i], weight, low, high, tolerance, limit, own, p[i], 0.1, 1e-4
+        )
         u[i] = now
     return u, p, error, status, count

@@ -12,7 +12,7 @@ from pliant.learn.plans import scaled, unit_rows
 from pliant.learn.train import Scaling
 
 Array = np.ndarray
-_MEMBERS, _HIDDEN, _POOL = 3, (16, 16), 4096
+_MEMBERS, _HIDDEN, _POOL = 3, (12, 12), 2048
 
 
 def active_rows(
@@ -56,7 +56,7 @@ def choose(records: Array, ranges: Array, count: int, seed: int, question: Quest
     sizes = (len(ranges), *_HIDDEN, p.shape[1])
     theta = np.array(
         [
-            levenberg(sizes, x, y, slopes=slopes, slope_weight=0.3, seed=seed + k, iterations=25).theta
+            levenberg(sizes, x, y, slopes=slopes, slope_weight=0.3, seed=seed + k, iterations=15).theta
             for k in range(_MEMBERS)
         ]
     )

@@ -83,7 +83,8 @@ class _Simulator:
 
     def __init__(self, model: Any, point: str, step: Array, jacobian: str) -> None:
         self.model, self.point, self.step, self.jacobian = model, point, step, jacobian
-        self.solves, self._state = 0, None
+        self.solves = 0
+        self._state: State | None = None
 
     def position(self, u: Array) -> Array:
         self.solves += 1
@@ -98,7 +99,7 @@ class _Simulator:
         if not state.ok:
             state = equilibrium(self.model, u)
         self._state = state.require()
-        return self._state
+        return state
 
     def slopes(self, u: Array) -> Array:
         if self.jacobian == "exact":

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -56,7 +57,8 @@ class Question:
 def evaluate_chunk(model: Any, question: Question, index: Sequence[int], u: Array) -> Array:
     """Records of a few samples, in order; a sample that fails is recorded with its reason, never dropped."""
     if hasattr(model, "kinematics_many") and question.jacobian == "exact" and not question.vertices:
-        return _direct(model, question, index, u)
+        with contextlib.suppress(Exception):  # then one by one, to know which of them fails
+            return _direct(model, question, index, u)
     out = np.zeros(len(index), question.dtype)
     before: State | None = None
     for k, (i, command) in enumerate(zip(index, u)):

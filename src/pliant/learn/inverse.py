@@ -98,7 +98,7 @@ def follow_path(
             last solution if None.
         flag: look whether the answers lie outside of what was learned (EXTRAPOLATED); costs some time.
     """
-    from pliant._kernels.network_inverse import follow_targets
+    from pliant._kernels import network_inverse as kernels
 
     if method not in METHODS:
         raise ArgumentError("method", f"{method!r}", ", ".join(METHODS))
@@ -128,21 +128,12 @@ def follow_path(
             0.5 * np.ptp(limits, axis=1), 1e-300
         )
     clock = time.perf_counter()
-    u, p, error, codes, count = follow_targets(
-        chain,
-        begin_u,
-        goal,
-        weight,
-        np.ascontiguousarray(limits[:, 0]),
-        np.ascontiguousarray(limits[:, 1]),
-        float(tolerance),
-        int(limit),
-        own,
-        gradient,
-        bool(restart),
-        wish,
-        pull,
-    )
+    common = (chain, begin_u, goal, weight, *(np.ascontiguousarray(b) for b in limits.T))
+    ends = (float(tolerance), int(limit), own, bool(restart))
+    if gradient:
+        u, p, error, codes, count = kernels.follow_gradient(*common, *ends)
+    else:
+        u, p, error, codes, count = kernels.follow_gauss_newton(*common, *ends, wish, pull)
     elapsed = time.perf_counter() - clock
     status = [_STATUS[c] for c in codes]
     notes: list[str] = []

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 
@@ -50,7 +51,7 @@ def _correction(
 ) -> Correction:
     nz = z.shape[1]
     current = load.mean(axis=0) if load.shape[1] else np.zeros(0)
-    given: dict[str, Array | Network | None] = {
+    given: dict[str, Any] = {
         "linear": np.zeros((0, nz)),
         "constant": np.zeros(3),
         "network": None,

@@ -53,3 +53,13 @@ def ell(corner: Array, *, first: Array, second: Array, count: int = 100) -> Arra
     """An L: from corner + first to the corner and on to corner + second [m] (count, 3)."""
     c = np.asarray(corner, float)
     return uniform(np.stack([c + np.asarray(first, float), c, c + np.asarray(second, float)]), count)
+
+
+def arm_flower(count: int = 120) -> Array:
+    """A flower inside of the workspace of the three-chamber arm (`chamber_arm`) and both of its specimens."""
+    return flower((0.0, 0.0, 0.129), radius=0.02, half_width=0.006, drop=0.001, count=count)
+
+
+def arm_box(count: int = 240) -> Array:
+    """A box inside of the workspace of the three-chamber arm and both of its specimens."""
+    return box((0.0, 0.0, 0.128), side=0.02, height=0.002, count=count)

@@ -57,7 +57,7 @@ class VirtualRobot:
         if min(hysteresis, lag, noise) < 0 or scale <= 0:
             raise ArgumentError("noise", "negative hysteresis, lag, noise or scale", "numbers >= 0")
         self._hidden, self.point = hidden, point
-        self.gains = None if gains is None else np.asarray(gains, float)
+        self._gains = None if gains is None else np.asarray(gains, float)
         self.hysteresis, self.lag, self.noise, self.scale = hysteresis, lag, noise, scale
         self._offset, self._turn = np.asarray(offset, float), lie.exp(np.asarray(tilt, float))
         self._span = None if span is None else np.asarray(span, float)
@@ -76,8 +76,9 @@ class VirtualRobot:
                     for a in self._model.robot.actuators
                 ]
             )
-        if self.gains is None:
-            self.gains = np.ones(nu)
+        self.gains = np.ones(nu) if self._gains is None else self._gains
+        if self.gains.shape != (nu,) or self._span.shape != (nu,):
+            raise ArgumentError("gains", "gains or span have a wrong length", f"({nu},)")
         self._band, self._arrived = np.zeros(nu), np.zeros(nu)
         self._state: State | None = None
         self._settle()
@@ -124,9 +125,9 @@ def specimen(
     if number not in (1, 2):
         raise ArgumentError("number", f"{number}", "1 or 2")
     hidden: dict[str, Any] = (
-        {"young": 0.245e6, "gains": (1.05, 0.96, 1.0), "lean": (0.25, -0.12)}
+        {"young": 0.305e6, "gains": (1.05, 0.96, 1.0), "lean": (0.25, -0.12)}
         if number == 1
-        else {"young": 0.295e6, "gains": (0.97, 1.06, 1.01), "lean": (-0.15, 0.3)}
+        else {"young": 0.36e6, "gains": (0.97, 1.06, 1.01), "lean": (-0.15, 0.3)}
     )
     return VirtualRobot(
         partial(_loaded_arm, hidden),

@@ -232,7 +232,7 @@ def _count(plan: str, count: int | None, per_axis: int | None, m: int) -> int:
 
 
 def _is_factory(source: Any) -> bool:
-    return callable(source) and not hasattr(source, "locate")
+    return isinstance(source, type) or (callable(source) and not hasattr(source, "locate"))
 
 
 def _same(model: Any) -> Any:

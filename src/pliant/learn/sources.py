@@ -68,8 +68,8 @@ class ConstantCurvatureArm(SectionedArm):
         length: float = 0.12,
         radius: float = 0.0125,
         pressure: float = 100e3,
-        gain: float = 0.0108,
-        curve: float = 0.35,
+        gain: float = 0.0105,
+        curve: float = 0.2,
     ) -> None:
         self.rest_length, self.radius, self.pressure = float(length), float(radius), float(pressure)
         self.gain, self.curve = float(gain), float(curve)
@@ -78,7 +78,7 @@ class ConstantCurvatureArm(SectionedArm):
         turn = 2.0 * np.pi * np.arange(3) / 3.0
         self._cos, self._sin = np.cos(turn), np.sin(turn)
         super().__init__(
-            _arm_robot("constant_curvature_arm", length, pressure), [(0.0, pressure)] * 3, length=length
+            _arm_robot("constant_curvature_arm", length, pressure), np.array([(0.0, pressure)] * 3), length=length
         )
 
     def lengths(self, u: Array) -> tuple[Array, Array]:
@@ -135,7 +135,7 @@ class FingerManipulator(SectionedArm):
             points=(Point("tip", (0.0, total, 0.0)),),
             source="spec learned-ik 4.2; section lengths chosen for a workspace of about 86 mm",
         )
-        super().__init__(robot, [(-self.pressure, self.pressure)] * 3, length=total)
+        super().__init__(robot, np.array([(-self.pressure, self.pressure)] * 3), length=total)
 
     def angles(self, u: Array) -> tuple[Array, Array]:
         """Bending of each section [rad] (3,) and its slope (3,)."""
@@ -161,7 +161,7 @@ def chamber_arm(
     hole: float = 0.014,
     offset: float = 0.0125,
     area: float = 1.1e-4,
-    young: float = 0.27e6,
+    young: float = 0.33e6,
     pressure: float = 100e3,
     gains: tuple[float, float, float] = (1.0, 1.0, 1.0),
     lean: tuple[float, float] = (0.0, 0.0),

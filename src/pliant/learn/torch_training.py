@@ -135,7 +135,7 @@ def network(torch: Any, theta: Any, sizes: tuple[int, ...], x: Any, derivative: 
     """Value (k, n) and derivative (k, n, m) of a dense tanh network, as torch tensors."""
     at, layers = 0, len(sizes) - 1
     a = x
-    t = torch.eye(sizes[0], dtype=x.dtype, device=x.device).expand(len(x), -1, -1) if derivative else None
+    t: Any = torch.eye(sizes[0], dtype=x.dtype, device=x.device).expand(len(x), -1, -1) if derivative else None
     for k, (n_in, n_out) in enumerate(pairwise(sizes)):
         W = theta[at : at + n_in * n_out].reshape(n_out, n_in)
         b = theta[at + n_in * n_out : at + (n_in + 1) * n_out]

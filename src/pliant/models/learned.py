@@ -8,7 +8,7 @@ nothing in it can execute, and anything that reads numpy files can read it.
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
@@ -18,7 +18,7 @@ import numpy as np
 
 from pliant.actuators.actuator import Actuator
 from pliant.bodies import Point, RodBody
-from pliant.errors import ArgumentError, UnknownNameError
+from pliant.errors import ArgumentError, FileError, PliantError, UnknownNameError
 from pliant.models.correction import Correction
 from pliant.models.kinematic import KinematicModel
 from pliant.models.network import Network
@@ -293,7 +293,11 @@ class LearnedModel(KinematicModel):
         """Read a model; a broken or hostile file is refused with `FileError`, nothing in it is executed."""
         from pliant.models.learned_file import load_learned
 
-        return LearnedModel(load_learned(Path(path)))
+        knowledge = load_learned(Path(path))
+        try:
+            return LearnedModel(knowledge)
+        except (PliantError, ValueError, TypeError) as error:
+            raise FileError(path, f"not a learned model ({error})") from None
 
 
 def _stand_in(k: Knowledge, length: float) -> Robot:
@@ -304,10 +308,9 @@ def _stand_in(k: Knowledge, length: float) -> Robot:
     for a, (low, high) in zip(k.actuators, k.ranges):
         limits = (float(low), float(high))
         drive = a.get("drive", "effort")
-        bounds = {"effort_limits": limits} if drive == "effort" else {"displacement_limits": limits}
-        actuators.append(
-            LearnedActuator(name=a["name"], drive=drive, measured_in=a.get("unit", ""), **bounds)
-        )  # type: ignore[arg-type]
+        bounds: dict[str, Any] = {"effort_limits" if drive == "effort" else "displacement_limits": limits}
+        bounds["drive"] = drive
+        actuators.append(LearnedActuator(name=a["name"], measured_in=a.get("unit", ""), **bounds))
     body = RodBody(
         "body",
         length,
@@ -380,8 +383,3 @@ def _chain(k: Knowledge, point: str, offset: int | None) -> Any:
         np.zeros(0) if c is None else c.load,
         False if c is None else c.use_u,
     )
-
-
-def points_of(names: str | Sequence[str]) -> tuple[str, ...]:
-    """Names as a tuple."""
-    return (names,) if isinstance(names, str) else tuple(names)
