@@ -161,8 +161,8 @@ def ik() -> None:
     """L and flame paths of the cable finger."""
     model = GeometricModel(notched_finger().but(gravity=(0, 0, 0)))
     space = sample_workspace(model, "corner", BOUNDS, 4, mix=MIX)
-    centre = np.median(space.points, axis=0)
-    a = 0.08 * space.width
+    centre = model.locate(flex(model, MIX @ np.full(3, 3.5e-3)), "corner").position
+    a = 0.04 * space.width
     s = np.linspace(0, 1, 28)[:, None]
     ell = np.vstack([centre + a * (s * [0, 0, 1]), centre + a * ([0, 0, 1] + s[1:] * [1, 0, 0])])
     t = np.linspace(0, 2 * np.pi, 85)

@@ -152,7 +152,7 @@ class Flexing:
                 status = Status.DIVERGED
                 break
             before = q
-            q, part = self._move(system, q, effort, change, goal, step, size, stride)
+            q, part = self._move(system, q, effort, change, goal, step, size, stride, exact)
             effort = effort + part * change
             multipliers = rows.force + part * (step.force - rows.force)
             effort, contacts = problem.split(effort, multipliers, contacts, step.states)
@@ -213,7 +213,7 @@ class Flexing:
 
     def _move(
         self, system: LinearSystem, q: Array, effort: Array, change: Array, goal: Array, step: Any, size: float,
-        stride: float,
+        stride: float, exact: bool,
     ) -> tuple[Array, float]:  # fmt: skip
         """Carry out a step: turned or straight, whichever leaves the smaller correction, and shortened if need be."""
         model, L = self.model, self.problem.length
@@ -223,7 +223,7 @@ class Flexing:
         part = min(1.0, stride / max(strain, 1e-300))
         if part < 1.0:
             turned, _ = self.turner.turn(q, part * step.dq)
-        if size > 0.1 * L or (self.inflated.any() and size > 1e-3 * L):
+        if size > 0.1 * L or not exact or (self.inflated.any() and size > 1e-3 * L):
             # The correction would be measured in a frame that no longer holds; and inflation passes through poses
             # that look worse before it gets better.
             return turned, part
