@@ -56,12 +56,27 @@ class Problem:
                 model, self.obstacles, alarm=self.alarm, contact_distance=contact_distance, sag=1e-4 * self.alarm
             )
             self._held = _held_vertices(model)
+            self._rigid = all(hasattr(o, "distance") for o in self.obstacles)
 
     def place(self, obstacles: Sequence[Any]) -> None:
         """Move the obstacles: the same ones in the same order, at other poses."""
         if self.detector is None or len(obstacles) != len(self.obstacles):
             raise ArgumentError("obstacles", f"{len(obstacles)}", f"the same {len(self.obstacles)}, moved")
         self.obstacles = tuple(obstacles)
+
+    def furthest(self, q: Array, dq: Array) -> float:
+        """The part of a step in which no vertex moves farther than contacts can be foreseen (1 without obstacles)."""
+        if self.detector is None:
+            return 1.0
+        # Rigid shapes know their depth everywhere; soft surfaces find each other only while they are close.
+        most = (2.0 if self._rigid else 0.5) * self.alarm
+        x, out = self.model.skin_positions(q), 1.0
+        for _ in range(3):  # the skin need not move linearly with the step
+            moved = float(np.abs(self.model.skin_positions(self.model.retract(q, out * dq)) - x).max(initial=0.0))
+            if moved <= most:
+                break
+            out *= 0.9 * most / moved
+        return out
 
     def effort_driven(self) -> Problem:
         """The same problem with every actuator driven by its effort."""
