@@ -33,6 +33,7 @@ GROUPS = (
     ("Learning", range(40, 60)),
     ("Arms as curves, and their control", range(60, 80)),
     ("Design", range(80, 100)),
+    ("Applications of the inverse", range(100, 120)),
 )
 
 
@@ -40,14 +41,14 @@ def page_of(script: Path) -> tuple[str, str]:
     """Title and markdown of the page of an example."""
     text = ast.get_docstring(ast.parse(script.read_text(encoding="utf-8"))) or script.stem
     first, _, rest = text.partition("\n")
-    number, _, name = script.stem.partition("_")
+    name = script.stem.partition("_")[2]
     title, _, said = first.partition(": ")
     if not said:
         title, said = name.replace("_", " ").capitalize(), first
     said = said[:1].upper() + said[1:]
     lines = [
         f"# {title}", "", said, *rest.splitlines(), "",
-        f"Run it with `pliant examples {number}` or `python examples/{script.name}`.", "",
+        f"Run it with `pliant examples {script.stem}` or `python examples/{script.name}`.", "",
         f"```{{literalinclude}} ../../examples/{script.name}", ":language: py", "```", "",
     ]  # fmt: skip
     return title, "\n".join(lines)
@@ -60,8 +61,9 @@ def write_tutorials() -> None:
     scripts = sorted(EXAMPLES.glob("[0-9]*.py"))
     pages = {f"{s.stem}.md": page_of(s)[1] for s in scripts}
     index = ["# Tutorials", "", "Every tutorial is a script of the folder `examples`, and every script is a test.", ""]
-    for heading, numbers in GROUPS:
-        mine = [s.stem for s in scripts if int(s.stem.split("_")[0]) in numbers]
+    rest = [s for s in scripts if not any(int(s.stem.split("_")[0]) in numbers for _, numbers in GROUPS)]
+    for heading, numbers in (*GROUPS, ("More", ())):
+        mine = [s.stem for s in (scripts if numbers else rest) if not numbers or int(s.stem.split("_")[0]) in numbers]
         if mine:
             index += [f"## {heading}", "", "```{toctree}", ":maxdepth: 1", "", *mine, "```", ""]
     pages["index.md"] = "\n".join(index)
