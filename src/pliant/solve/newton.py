@@ -99,10 +99,12 @@ class LinearSystem:
         self.shift = shift
         self._held = _pulling(rows) if indefinite else None
         matrix = _shifted(K, shift)
-        self.factor: Any = factorise_general(matrix) if indefinite else factorise(matrix)
+        self.factor: Any = factorise_general(matrix) if indefinite else factorise_any(matrix)
         self.flexibility = self.factor.solve(rows.columns) if rows.size else np.zeros((len(rows.rows.T), 0))
         self.W = rows.rows @ self.flexibility
-        self.stable: bool | None = True if self._held is None else self._constrained_definite(self._held)
+        self.stable: bool | None = None if self.factor.method == "lu" else True
+        if self._held is not None:
+            self.stable = self._constrained_definite(self._held)
 
     def _constrained_definite(self, held: Array) -> bool | None:
         """True if C K^-1 C^T has as many negative eigenvalues as K: then K is definite where C is null."""
@@ -157,6 +159,30 @@ class LinearSystem:
         return free + self.flexibility[:, active] @ lam
 
 
+class _Stiffened(LinearSystem):
+    """A dense tangent that is not definite without its bilateral drives (a base that only a motor holds).
+
+    C dq = -delta is prescribed there, so rho A (C dq + delta) may be added to the equations: K + rho A C is definite
+    wherever the motions that the drives leave free are stable, and the step and the efforts stay the exact ones.
+    """
+
+    def __init__(self, K: Array, rows: Rows) -> None:
+        self._fixed = np.flatnonzero(np.isneginf(rows.lower[: rows.drives]))
+        if not len(self._fixed):
+            raise NotPositiveDefinite(0)
+        C = rows.rows[self._fixed]
+        rho = 1e3 * float(np.abs(_diagonal(K)).max()) / max(float((C * C).sum(axis=1).min()), 1e-300)
+        self._push = rho * rows.columns[:, self._fixed]
+        super().__init__(K + self._push @ C, rows)
+
+    def solve(self, force: Array, value: Array | None = None, start: Array | None = None) -> Step:
+        value = self.rows.value if value is None else value
+        return super().solve(force - self._push @ value[self._fixed], value, start)
+
+    def correct(self, unbalanced: Array, value: Array, active: Array) -> Array:
+        return super().correct(unbalanced - self._push @ value[self._fixed], value, active)
+
+
 def build(K: Any, rows: Rows, *, previous_shift: float = 0.0) -> LinearSystem | None:
     """A linear system with the smallest shift that makes the stiffness positive definite where it must be.
 
@@ -169,26 +195,32 @@ def build(K: Any, rows: Rows, *, previous_shift: float = 0.0) -> LinearSystem | 
         return LinearSystem(K, rows)
     except NotPositiveDefinite:
         pass
-    system = _held_system(K, rows, 0.0)
+    if isinstance(K, np.ndarray) and rows.drives:
+        try:
+            return _Stiffened(K, rows)
+        except NotPositiveDefinite:
+            pass
+    system = _held_system(K, rows)
     return regularised(K, rows, previous_shift) if system is None else system
 
 
-def regularised(K: Any, rows: Rows, shift: float = 0.0) -> LinearSystem | None:
-    """A system shifted until its stiffness is positive definite where it must be; None if hopeless."""
+def regularised(K: Any, rows: Rows, shift: float = 0.0, *, least: float = 1e-4) -> LinearSystem | None:
+    """A linear system shifted until its stiffness is positive definite; None if that is hopeless."""
     size = float(np.abs(_diagonal(K)).mean())
-    shift = max(0.25 * shift, 1e-4)
-    for _ in range(12):
+    shift = max(0.25 * shift, least)
+    for attempt in range(14):
         try:
             return LinearSystem(K, rows, shift * size)
         except NotPositiveDefinite:
-            system = _held_system(K, rows, shift * size)
+            # A smaller shift saves iterations; on large systems the general factorisation costs more than that.
+            system = _held_system(K, rows, shift * size) if len(rows.rows.T) < 2000 or attempt == 0 else None
             if system is not None:
                 return system
             shift *= 6.0
     return None
 
 
-def _held_system(K: Any, rows: Rows, shift: float) -> LinearSystem | None:
+def _held_system(K: Any, rows: Rows, shift: float = 0.0) -> LinearSystem | None:
     """The system with its pulling drives held exactly, unless that leaves it unstable."""
     if not _pulling(rows).any():
         return None
@@ -238,6 +270,13 @@ def _solve_small(W: Array, b: Array) -> Array:
         return np.linalg.solve(W, b)
     except np.linalg.LinAlgError:
         return np.linalg.lstsq(W, b, rcond=None)[0]
+
+
+def factorise_any(K: Any, *, reuse: Any = None) -> Any:
+    """A factor of a tangent: Cholesky, or LU where loads that follow the body make it unsymmetric."""
+    if isinstance(K, np.ndarray) and np.abs(K - K.T).max() > 1e-9 * np.abs(K).max():
+        return factorise_general(K)
+    return factorise(K, reuse=reuse)
 
 
 def dense_rows(rows: Any) -> Array:
