@@ -18,6 +18,7 @@ from pliant.inverse.qpcc import QPCC, QPCCSolution, QPCCStatus, solve_qpcc
 from pliant.inverse.redundancy import least_effort
 from pliant.inverse.snapshot import Snapshot
 from pliant.inverse.targets import Target
+from pliant.solve.commands import travel
 from pliant.solve.equilibrium import settle
 from pliant.solve.problem import Problem
 from pliant.state import Command, State, Status
@@ -242,7 +243,7 @@ def _iterate(setting: Problem, mechanics: Any, work: _Work, options: _Options, *
     for attempt in range(8):
         qpcc, solution, effort, contact = _solve(condensed, work, options, (1.0 - fraction) * now, 1.0 - fraction)
         dq = condensed.step(effort, contact)
-        size = float(np.abs(dq).max())
+        size = travel(setting.model, dq)
         if not np.isfinite(size):
             return Status.DIVERGED
         small = size <= 1e-4 * setting.length
@@ -251,6 +252,10 @@ def _iterate(setting: Problem, mechanics: Any, work: _Work, options: _Options, *
         fraction *= 0.4
         if attempt == 6:
             return Status.STALLED
+    part = setting.furthest(work.q, dq)
+    if part < 1.0:
+        dq, fraction = part * dq, min(fraction, part)
+        effort = work.effort + part * (effort - work.effort)
     work.q = mechanics.move(work.q, dq)
     work.effort = effort
     work.problem, work.solution, work.condensed = qpcc, solution, condensed
