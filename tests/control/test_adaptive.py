@@ -1,4 +1,7 @@
-"""Passivity-based adaptive tracking: checks E1, E2, E4 (E3 is not reached, see the report in the docstring there)."""
+"""Passivity-based adaptive tracking: checks E1, E2, E4 (E3 is not reached.
+
+See the report in the docstring there).
+"""
 
 from functools import cache
 

@@ -177,9 +177,7 @@ def test_I1_null_space_task_does_not_move_the_tip():
     model = arm(4)
     target = pl.PointTarget("tip", (0.06, 0.03, 0.03))
     first = inverse_kinematics(model, [target])
-    relaxed = inverse_kinematics(
-        model, [target], start=first.q, subtask=elastic_gradient(model), max_iterations=90
-    )
+    relaxed = inverse_kinematics(model, [target], start=first.q, subtask=elastic_gradient(model), max_iterations=90)
     none = np.zeros(model.nu)
     assert np.abs(relaxed.error).max() < 1e-5
     assert model.energy(relaxed.q, none) < model.energy(first.q, none)

@@ -47,11 +47,7 @@ def bend(degrees, directions=(0.0, 0.0, 0.0, 0.0)):
 
     The paper's actuation is a moment) that bend every segment in a direction.
     """
-    tau = (
-        55.556
-        * np.radians(degrees)
-        * np.stack([np.cos(directions), -np.sin(directions), np.zeros(4)], axis=1)
-    )
+    tau = 55.556 * np.radians(degrees) * np.stack([np.cos(directions), -np.sin(directions), np.zeros(4)], axis=1)
     return MAP.pressures(tau).ravel()
 
 
@@ -176,9 +172,7 @@ def star(t, duration=25.0, centre=(0.0, 0.0, -0.655), size=0.15):
 def test_6_2_star_under_the_largest_load():
     model = plant(0.5)
     control = TaskSpacePid(link(), sensor(model), star, MAP, stiffness="tangent")
-    run = closed_loop(
-        model, control, duration=25.0, start=equilibrium(model, np.full(16, 1e5)), dt=0.01, lag=0.1
-    )
+    run = closed_loop(model, control, duration=25.0, start=equilibrium(model, np.full(16, 1e5)), dt=0.01, lag=0.1)
     assert run.ok
     e = run.error("tip")[40:]
     assert np.sqrt(np.mean(e**2)) < 6e-3
@@ -186,9 +180,7 @@ def test_6_2_star_under_the_largest_load():
 
 def test_pose_target_is_reached():
     model = plant()
-    goal = equilibrium(
-        model, MAP.pressures(np.tile([8.0, 5.0, 800.0], (4, 1)) * [[1], [1], [-0.5], [1]]).ravel() + 1e5
-    )
+    goal = equilibrium(model, MAP.pressures(np.tile([8.0, 5.0, 800.0], (4, 1)) * [[1], [1], [-0.5], [1]]).ravel() + 1e5)
     pose = sensor(model)(goal)[-1]
     control = TaskSpacePid(link(), sensor(model), pose, MAP, stiffness="tangent")
     run = closed_loop(model, control, duration=8.0, start=equilibrium(model, np.full(16, 1e5)), dt=0.01)

@@ -4,8 +4,10 @@
     tau = M a_r + C v_r - f_g + f_e(pi) + R v - K_p e - K_d e_r,      pi' = -K_pi Y^T e_r,      u = G^+ tau
     V = 1/2 e_r M e_r + 1/2 e K_p e + 1/2 e_pi K_pi^-1 e_pi,          V' = -e_r K_d e_r - e K_p Lambda e  <= 0
 
-The parameters enter linearly: the two coefficients of the axial law, the two of the bending law, the tip's mass. The column
-of the mass is the difference of two exact models, one with a unit payload: inertia, Coriolis and weight alike.
+The parameters enter linearly: the two coefficients of the axial law, the two of the bending law, the tip's
+mass. The column
+of the mass is the difference of two exact models, one with a unit payload: inertia, Coriolis and weight
+alike.
 """
 
 from __future__ import annotations
@@ -37,8 +39,10 @@ class AdaptiveTracking:
         kp, kd: gains per coordinate of a link (3,).
         adaptation: gains of the parameters (5,).
         rate: Lambda [1/s].
-        compensation: "measured" evaluates the model at the measured state (published; its sampling must resolve the
-            fastest mode); "desired" on the wanted path, which leaves the arm's own stiffness in place and works at
+        compensation: "measured" evaluates the model at the measured state (published; its sampling must
+            resolve the
+            fastest mode); "desired" on the wanted path, which leaves the arm's own stiffness in place and
+            works at
             sampling rates far below it.
     """
 

@@ -24,9 +24,7 @@ class ComputedTorque:
         damping: damping ratio of the error [-].
     """
 
-    def __init__(
-        self, model: Any, path: Path | Array, *, bandwidth: float = 20.0, damping: float = 1.0
-    ) -> None:
+    def __init__(self, model: Any, path: Path | Array, *, bandwidth: float = 20.0, damping: float = 1.0) -> None:
         if not (np.isfinite(bandwidth) and bandwidth > 0):
             raise ArgumentError("bandwidth", f"{bandwidth}", "a positive number [rad/s]")
         self.model, self.path = model, as_path(path, model.nv)

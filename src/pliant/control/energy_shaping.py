@@ -3,8 +3,10 @@
     u = G^+ [ f_e + f_g + J^# F ],    F = k T(E)^T E,  E = log(g^-1 g_d)            (pose on SE(3))
                                       F = k (x_d - x)                               (position)
 
-J^# is the damped pseudo-inverse in coordinates scaled to lengths: more damping penalises high modes and changes the
-shape that is reached. With `relaxed=True` the target attracts the point of the arm that is nearest to it, and a part of
+J^# is the damped pseudo-inverse in coordinates scaled to lengths: more damping penalises high modes and
+changes the
+shape that is reached. With `relaxed=True` the target attracts the point of the arm that is nearest to it,
+and a part of
 the elasticity is kept in the null space: bends then travel along the arm as in an octopus.
 """
 
@@ -23,7 +25,10 @@ Array = np.ndarray
 
 
 class EnergyShaping:
-    """Controller u = controller(t, state) for any model; see the module and `energy_shaping` for the arguments."""
+    """Controller u = controller(t, state) for any model.
+
+    See the module and `energy_shaping` for the arguments.
+    """
 
     def __init__(
         self,

@@ -1,7 +1,8 @@
 """Cartesian impedance control: the tip behaves like a spring and a damper, free or in contact.
 
     Lambda = (J M^-1 J^T)^-1,  J_M^+ = M^-1 J^T Lambda
-    tau = J^T [ J_M^{+T} (f_e + f_g) + eta (I - J_M^+ J) v + K_c (x_d - x) - D_c J v ],  eta = Lambda (J M^-1 C - J')
+    tau = J^T [ J_M^{+T} (f_e + f_g) + eta (I - J_M^+ J) v + K_c (x_d - x) - D_c J v ],  eta = Lambda (J M^-1
+    C - J')
 
 On the first contact the set-point may change (approach, then exploration).
 """
@@ -23,14 +24,16 @@ class Impedance:
     """Impedance of a point of the arm.
 
     Args:
-        model: a rod or constant-curvature model (with `coriolis`), or any model; the velocity term is left out if it
+        model: a rod or constant-curvature model (with `coriolis`), or any model; the velocity term is left
+            out if it
             has no `coriolis`.
         target: position, PointTarget or a function of time: approach.
         stiffness: K_c [N/m].
         damping: D_c [N s/m].
         contact_target: set-point after the first contact; None keeps the first.
         blend: time over which the set-points are blended [s].
-        compensate: "all" compensates elasticity and weight in every direction; "task" only what acts on the task, so
+        compensate: "all" compensates elasticity and weight in every direction; "task" only what acts on the
+            task, so
             that the rest of the arm keeps its own compliance (published).
         point: name of the point.
     """

@@ -74,9 +74,7 @@ def reference_of(target: Any) -> Any:
         return target
     fixed = np.asarray(target, float)
     if fixed.shape not in ((3,), (4, 4)) or not np.isfinite(fixed).all():
-        raise ArgumentError(
-            "target", f"shape {fixed.shape} or not finite", "(3,), (4, 4) or a function of time"
-        )
+        raise ArgumentError("target", f"shape {fixed.shape} or not finite", "(3,), (4, 4) or a function of time")
     return lambda t: fixed
 
 

@@ -121,6 +121,8 @@ class ReducedControl:
             rest = np.linalg.solve(K + 1e-9 * np.trace(K) / len(K) * np.eye(len(K)), f) * self.scale
             v = (self.correction * pull + self.relaxation * null_space(A, rest)) / self.scale
             self.q = self.q + min(h, 1.0 / max(self.correction, self.relaxation)) * v
-        seen = state.but(q=self.q, v=np.zeros(model.nv), u=self._u, effort=self._u, displacement=model.displacement(self.q))
+        seen = state.but(
+            q=self.q, v=np.zeros(model.nv), u=self._u, effort=self._u, displacement=model.displacement(self.q)
+        )
         self._u = np.asarray(self.controller(t, seen), float)
         return self.select(self._u)

@@ -25,9 +25,11 @@ def octopus_arm(
 ) -> Robot:
     """A soft arm 120 mm long, along +x from its base, with groups of longitudinal muscles.
 
-    Numbers and where they come from (dossier design-model-control, 15.4): length, radius, density and Young's modulus are
+    Numbers and where they come from (dossier design-model-control, 15.4): length, radius, density and
+    Young's modulus are
     published (first clamped-free frequency 2.267 Hz). The published arm is driven through its modes (use
-    `pliant.models.modal.Modal`); here it has muscles: `groups` pieces along the arm with `muscles` each, at 70 % of the
+    `pliant.models.modal.Modal`); here it has muscles: `groups` pieces along the arm with `muscles` each, at
+    70 % of the
     radius, which pull (a choice of ours). The published damping ratio 0.40 is about a damping time of 0.05 s.
 
     Args:
@@ -54,7 +56,9 @@ def octopus_arm(
             angle = 2 * math.pi * j / muscles
             y, z = math.cos(angle), math.sin(angle)
             ends = [(x, 0.7 * r * y, 0.7 * r * z) for x in (a, b) for r in (radius * (1 - taper * x / length),)]
-            actuators.append(Cable(name=f"m{i + 1}{chr(97 + j)}", points=ends, drive="effort", effort_limits=(0.0, 20.0)))
+            actuators.append(
+                Cable(name=f"m{i + 1}{chr(97 + j)}", points=ends, drive="effort", effort_limits=(0.0, 20.0))
+            )
     g = -9.81 * (1.0 - 1000.0 / density) if water else -9.81
     return Robot(
         "octopus_arm",

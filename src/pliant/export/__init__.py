@@ -1,0 +1,1 @@
+"""Arms for other simulators: MuJoCo (MJCF) and URDF, both from a `LinkModel`."""

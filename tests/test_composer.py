@@ -1,0 +1,96 @@
+"""Composer and fluidics: checks J1-J3."""
+
+import numpy as np
+import pytest
+from scipy.integrate import solve_ivp
+
+from pliant.composer import Composer, FreeBody, ModelSystem, StateSpace
+from pliant.errors import ArgumentError, UnknownNameError
+from pliant.fluidics import ATMOSPHERE, GAS, Regulator, Reservoir, constant_volume, expanding_volume
+from pliant.models.pcc_rollout import rollout_links
+from pliant.robots.printed_link import link_model
+from pliant.solve.simulate import simulate
+
+
+def duffing(t, x, u):
+    return np.array([x[1], x[0] - x[0] ** 3 - 0.5 * x[1] + 0.45 * np.cos(2 * t)])
+
+
+def test_J1_duffing_is_that_of_a_high_order_solver():
+    start = (0.5021, 0.17606)
+    exact = solve_ivp(lambda t, x: duffing(t, x, None), (0, 20), start, method="DOP853", rtol=1e-12, atol=1e-13)
+    high = Composer({"d": StateSpace(duffing, start)}).simulate(duration=20.0, dt=0.1, method="DOP853", tolerance=1e-11)
+    assert np.abs(high["d"][-1] - exact.y[:, -1]).max() < 1e-6
+    errors = []
+    for dt in (0.02, 0.01):
+        run = Composer({"d": StateSpace(duffing, start)}).simulate(duration=5.0, dt=dt)
+        at = solve_ivp(lambda t, x: duffing(t, x, None), (0, 5), start, method="DOP853", rtol=1e-12, atol=1e-13)
+        errors.append(np.abs(run["d"][-1] - at.y[:, -1]).max())
+    assert errors[0] / errors[1] == pytest.approx(4.0, rel=0.15)  # second order
+
+
+def test_J2_racket_theorem_flips():
+    body = FreeBody(0.1, (18.36, 40.32, 44.517), rate=(1e-3, 5.0, 1e-3))
+    run = Composer({"racket": body}).simulate(duration=40.0, dt=0.02, method="DOP853", tolerance=1e-10)["racket"]
+    middle = run[:, 11]
+    assert middle.max() > 4.9
+    assert middle.min() < -4.9
+    momentum = np.array(body.inertia) * run[:, 10:13]
+    assert np.ptp(np.linalg.norm(momentum, axis=1)) < 1e-5 * np.linalg.norm(momentum[0])
+    stable = FreeBody(0.1, (18.36, 40.32, 44.517), rate=(1e-3, 1e-3, 5.0))
+    run = Composer({"racket": stable}).simulate(duration=40.0, dt=0.05, method="DOP853", tolerance=1e-9)["racket"]
+    assert run[:, 12].min() > 4.9
+
+
+def test_J3_reservoir_conserves_mass():
+    still = Reservoir(expanding_volume(3.35e-5, 0.06), polytropic=1.0)
+    moving = StateSpace(lambda t, x, u: [np.cos(3 * t) * 0.05], [0.0])
+    parts = {"r": still, "x": moving}
+    run = Composer(parts, lambda t, s: {"r": [ATMOSPHERE, s["x"][0], np.cos(3 * t) * 0.05]}).simulate(
+        duration=2.0, dt=0.005, method="DOP853", tolerance=1e-10
+    )
+    p, mass = run["r"][:, 0], run["r"][:, 1]
+    assert np.ptp(mass) == 0.0
+    volume = np.array([still.volume(x)[0] for x in run["x"][:, 0]])
+    assert np.abs(p * volume / (GAS * still.temperature) / mass - 1).max() < 1e-7
+    assert np.ptp(p) > 1e4
+
+
+def test_regulated_vessel_reaches_its_pressure():
+    vessel = Reservoir(constant_volume(3.35e-5), kp=4e-9, ki=4e-9)
+    run = Composer({"r": vessel}, lambda t, s: {"r": [ATMOSPHERE + 1e4]}).simulate(duration=2.0, dt=0.01)
+    assert run["r"][-1, 0] - ATMOSPHERE == pytest.approx(1e4, rel=2e-2)
+    leaky = Reservoir(constant_volume(3.35e-5), leak=5.0, pressure=2e5)
+    run = Composer({"r": leaky}).simulate(duration=2.0, dt=0.01)
+    assert run["r"][-1, 0] == pytest.approx(ATMOSPHERE, rel=1e-3)
+
+
+def test_model_and_reservoir_as_one():
+    """A printed link on a regulated source bends as under the pressure itself, later."""
+    model = link_model()
+    vessel = Reservoir(constant_volume(1e-5), kp=1e-8)
+    parts = {"arm": ModelSystem(model), "source": vessel}
+
+    def wiring(t, s):
+        return {"arm": [s["source"][0] - ATMOSPHERE, 0.0, 0.0], "source": [ATMOSPHERE + 2e4]}
+
+    run = Composer(parts, wiring).simulate(duration=0.4, dt=1e-3, tolerance=1e-8)
+    direct = rollout_links(model, duration=0.4, dt=1e-3, effort=[2e4, 0, 0])
+    assert run["source"][-1, 0] - ATMOSPHERE == pytest.approx(2e4, rel=1e-2)
+    assert abs(run["arm"][20, 1]) < abs(direct.q[20, 1])
+    assert run["arm"][-1, 1] == pytest.approx(direct.q[-1, 1], rel=0.3)
+
+
+def test_regulator_lags_a_command():
+    model = link_model()
+    run = simulate(model, Regulator([2e4, 0.0, 0.0], lag=0.05), duration=0.3, dt=5e-3)
+    assert run.ok
+    i = np.searchsorted(run.time, 0.05)
+    assert run.u[i, 0] == pytest.approx(2e4 * (1 - np.exp(-1)), rel=0.1)
+
+
+def test_names_and_numbers_are_checked():
+    with pytest.raises(UnknownNameError):
+        Composer({"a": StateSpace(duffing, (0, 0))}, lambda t, s: {"b": [1.0]}).flow(0.0, np.zeros(2))
+    with pytest.raises(ArgumentError):
+        Reservoir(constant_volume(1e-5), temperature=0.0)
