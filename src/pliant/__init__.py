@@ -25,10 +25,12 @@ _HOME: dict[str, str] = {
     # actuators
     "Cable": "pliant.actuators",
     "Chamber": "pliant.actuators",
+    "LineLoad": "pliant.actuators",
     "PointForce": "pliant.actuators",
     "PatchForce": "pliant.actuators",
     "Stiffness": "pliant.actuators",
     "Slide": "pliant.actuators",
+    "Wrench": "pliant.actuators",
     "DielectricLayer": "pliant.actuators",
     # models
     "Model": "pliant.models.contract",

@@ -77,6 +77,9 @@ class RodBody:
             it); "" for none.
         tip_mass: mass of a rigid payload at the tip [kg].
         damping: viscosity of the material relative to its stiffness (Kelvin-Voigt time) [s].
+        axes: directions along which the base may translate, in the axes of the world or of the parent's tip; ()
+            holds its position.
+        rotates: whether the base may rotate freely.
     """
 
     name: str
@@ -90,9 +93,12 @@ class RodBody:
     parent: str = ""
     tip_mass: float = 0.0
     damping: float = 0.0
+    axes: tuple[Vector, ...] = ()
+    rotates: bool = False
 
     def __post_init__(self) -> None:
         check_name("name", self.name)
+        object.__setattr__(self, "axes", _axes(f"{self.name}.axes", self.axes))
         for f in ("length", "tip_mass", "damping"):
             value = float(getattr(self, f))
             if not math.isfinite(value) or value < 0 or (f == "length" and value == 0):

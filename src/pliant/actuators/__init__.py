@@ -10,6 +10,7 @@ from pliant.actuators.cable import Cable
 from pliant.actuators.chamber import Chamber
 from pliant.actuators.dielectric import DielectricLayer
 from pliant.actuators.forces import PatchForce, PointForce
+from pliant.actuators.loads import LineLoad, Wrench
 from pliant.actuators.slide import Slide
 from pliant.actuators.stiffness import Stiffness
 from pliant.errors import ArgumentError, UnknownNameError
@@ -21,15 +22,18 @@ __all__ = [
     "DielectricLayer",
     "Drive",
     "Interval",
+    "LineLoad",
     "PatchForce",
     "PointForce",
     "Slide",
     "Stiffness",
+    "Wrench",
     "actuator_from_dict",
 ]
 
 _KINDS: dict[str, type[Actuator]] = {
-    c.kind: c for c in (Cable, Chamber, DielectricLayer, PointForce, PatchForce, Stiffness, Slide)
+    c.kind: c
+    for c in (Cable, Chamber, DielectricLayer, PointForce, PatchForce, Stiffness, Slide, Wrench, LineLoad)
 }
 
 

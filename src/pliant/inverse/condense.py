@@ -17,12 +17,12 @@ from typing import Any
 
 import numpy as np
 
-from pliant.algebra.factorisation import NotPositiveDefinite, factorise
+from pliant.algebra.factorisation import NotPositiveDefinite
 from pliant.inverse.limits import Limit
 from pliant.inverse.snapshot import Snapshot
 from pliant.inverse.targets import Target, TargetRows
 from pliant.solve.newton import Rows as _Rows
-from pliant.solve.newton import dense_rows, regularised
+from pliant.solve.newton import dense_rows, factorise_any, regularised
 
 Array = np.ndarray
 
@@ -199,7 +199,7 @@ def condense(
 
 def _factor(stiffness: Any, reuse: Any) -> tuple[Any, bool]:
     try:
-        return factorise(stiffness, reuse=reuse), True
+        return factorise_any(stiffness, reuse=reuse), True
     except NotPositiveDefinite:
         nv = stiffness.pattern.n if hasattr(stiffness, "pattern") else len(stiffness)
         empty = np.zeros(0)

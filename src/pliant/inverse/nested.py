@@ -13,6 +13,7 @@ import numpy as np
 
 from pliant.inverse.qpcc import QPCC, QPCCSolution
 from pliant.inverse.targets import Target
+from pliant.solve.commands import travel
 from pliant.solve.equilibrium import settle
 from pliant.solve.problem import Problem
 from pliant.state import State, Status
@@ -63,12 +64,12 @@ def descend(
             problem, solution, dq = solved(condensed, proximal)
             if not solution.status.success and not solution.notices:
                 return state, problem, solution, condensed, Status.STALLED, count
-            size = float(np.abs(dq).max())
+            size = travel(model, dq)
             if not np.isfinite(size):
                 return state, problem, solution, condensed, Status.DIVERGED, count
             if size <= 1e-8 * setting.length:
                 return state, problem, solution, condensed, Status.CONVERGED, count
-            if size <= 0.25 * setting.length:
+            if size <= 0.25 * setting.length and setting.furthest(state.q, dq) == 1.0:
                 if trials == 0:
                     return state, problem, solution, condensed, Status.MAX_ITERATIONS, count
                 trials -= 1

@@ -3,7 +3,7 @@
     xi(s) = rest(s) + Phi(s) q,   g' = g hat(xi),   M(q) a + c(q, v) + D v = f(q, effort)
 
 Every force, tangent and Jacobian is the exact derivative of one discrete energy (see _kernels/rod.py), by
-compiled sweeps. Coordinates are strains: the configuration space is flat and the rest configuration is zero.
+compiled sweeps. Coordinates are strains, flat and zero at rest; a base that turns adds a quaternion (rod_base.py).
 """
 
 from __future__ import annotations
@@ -23,6 +23,7 @@ from pliant._kernels import rod_tangent as _tan
 from pliant.bodies import RodBody
 from pliant.errors import ArgumentError, UnknownNameError
 from pliant.models.basis import Basis, legendre
+from pliant.models.rod_base import Configuration
 from pliant.models.rod_drives import ChamberPath, Fluid, RodDrives
 from pliant.models.rod_tables import RodLayout, Station, build
 from pliant.robot import Robot
@@ -76,11 +77,11 @@ class RodModel:
         self._drag = _drag_tables(self.layout, fluid) if fluid is not None else None
         self._K, self._D = _blocks(t, t.K), _blocks(t, t.D)
         self._rayleigh = _uniform_rayleigh(rods)
-        self._rest = np.zeros(n)
-        self._rest.setflags(write=False)
+        self.configuration = Configuration(self.layout, self._place)
         self.drives = RodDrives(self.layout, robot.actuators, dict(chambers or {}))
-        _rod.kinematics(t, self._work, self._rest)
-        self.drives.calibrate(self._work, self._rest)
+        _rod.kinematics(t, self._work, self._zero)
+        self.drives.calibrate(self._work, self._zero)
+        self._reach = _reach(self.layout, self._work)
         self._stations, self._frames = self._named_points(rods)
         self._points: dict[tuple[str, ...], Any] = {}
         self._skin, self._skin_points = self._make_skin(rods, skin_points)
@@ -89,7 +90,7 @@ class RodModel:
     @property
     def nq(self) -> int:
         """Length of a configuration vector."""
-        return self._n
+        return self.configuration.nq
 
     @property
     def nv(self) -> int:
@@ -103,8 +104,8 @@ class RodModel:
 
     @property
     def rest(self) -> Array:
-        """The unloaded configuration: zero (nq,)."""
-        return self._rest
+        """The unloaded configuration: zero strains, the base where it is described (nq,)."""
+        return self.configuration.rest
 
     @property
     def point_names(self) -> tuple[str, ...]:
@@ -129,10 +130,13 @@ class RodModel:
             self.tables, self._work, q, self._zero, self._zero, self._still, self._lift, tau
         )
         f = -tau - self._K @ q
-        return f + effort @ self.drives.evaluate(self._work, q)[1] if self.nu else f
+        return f + effort @ self._columns(q) if self.nu else f
 
     def stiffness(self, q: Array, effort: Array) -> Array:
-        """-d force / d q: elastic, gravity's and the actuators' geometric part, exact (nv, nv)."""
+        """-d force / d q: elastic, gravity's and the actuators' geometric part, exact (nv, nv).
+
+        Symmetric unless a `Wrench` or `LineLoad` acts: loads that follow the body have no potential.
+        """
         return self.linearise(q, effort)[1]
 
     def linearise(self, q: Array, effort: Array) -> tuple[Array, Array]:
@@ -156,17 +160,22 @@ class RodModel:
         )
         f = -tau - self._K @ q
         if self.nu:
-            f += effort @ self.drives.evaluate(self._work, q)[1]
+            f += effort @ self._columns(q)
             if np.any(effort):
                 G = np.zeros((n, n))
                 self.drives.add_hessian(self._work, q, np.asarray(effort, float), G)
                 H -= G
         H += self._K
+        if self.drives.loaded:
+            return f, H
         return f, 0.5 * (H + H.T)  # symmetric up to rounding: make it so exactly
 
     def actuation(self, q: Array, effort: Array) -> Array:
         """d force / d effort (nv, nu)."""
-        return self.displacement_rows(q).T
+        q = self._check(q)
+        if self.drives.pointed:
+            _rod.kinematics(self.tables, self._work, q)
+        return self._columns(q).T
 
     def displacement(self, q: Array) -> Array:
         """Actuator coordinates [m, m^3] (nu,)."""
@@ -177,8 +186,12 @@ class RodModel:
         return self._driven(q)[1]
 
     def retract(self, q: Array, dq: Array) -> Array:
-        """q + dq: strains are a flat space."""
-        return np.asarray(q, float) + dq
+        """q + dq; a base that turns does so about its own axes."""
+        return self.configuration.retract(q, dq)
+
+    def travel(self, dq: Array) -> float:
+        """How far an increment moves the rods, about [m]: strains are not lengths."""
+        return float(np.max(np.abs(dq) * self._reach))
 
     # ---- where things are --------------------------------------------------------------------------
     def locate(self, q: Any, points: str | Sequence[str], *, jacobian: bool = False) -> Placement:
@@ -248,15 +261,9 @@ class RodModel:
     def bias(self, q: Array, v: Array) -> Array:
         """Coriolis and centrifugal generalised force C(q, v) v, and the drag of the fluid (nv,)."""
         tau = np.empty(self._n)
+        q, v = self._check(q), self._check(v, "v")
         _dyn.inverse_dynamics(
-            self.tables,
-            self._work,
-            self._check(q),
-            self._check(v, "v"),
-            self._zero,
-            self._still,
-            self._still,
-            tau,
+            self.tables, self._work, q, v, self._zero, self._still, self._still, tau
         )
         if self._drag is not None:
             tau -= self._drag_force(q, v)
@@ -285,7 +292,7 @@ class RodModel:
         if self.nu and np.any(effort):
             if self.drives.pointed:
                 _rod.kinematics(self.tables, self._work, q)
-            tau = tau + effort @ self.drives.evaluate(self._work, q)[1]
+            tau = tau + effort @ self._columns(q)
         _mass.forward_dynamics(self.tables, self._work, q, v, tau, self._still, self._lift, self._zero, out)
         return out - self._rayleigh * v if self._rayleigh else out
 
@@ -319,23 +326,26 @@ class RodModel:
         """Generalised force of the fluid on the rods (nv,)."""
         assert self._drag is not None
         t, w, tau = self.tables, self._work, np.empty(self._n)
-        q, v = self._check(q), self._check(v, "v")
         _dyn.sweep(t, w, q, v, self._zero, self._still, self._still)
         _water.drag_wrenches(w.R, w.p, w.V, *self._drag, w.F)
         _dyn.project(t, w, tau)
         return -tau
 
     def _check(self, q: Array, name: str = "q") -> Array:
-        q = np.ascontiguousarray(q, dtype=np.float64)
-        if q.shape != (self._n,):
-            raise ArgumentError(name, f"shape {q.shape}", f"({self._n},)")
-        return q
+        return self.configuration.flat(q) if name == "q" else self.configuration.vector(q, name)
 
     def _driven(self, q: Array) -> tuple[Array, Array]:
         q = self._check(q)
         if self.drives.pointed:
             _rod.kinematics(self.tables, self._work, q)
         return self.drives.evaluate(self._work, q)
+
+    def _columns(self, q: Array) -> Array:
+        """Generalised force per unit effort (nu, nv) at checked coordinates; needs the kinematics."""
+        rows = self.drives.evaluate(self._work, q)[1]
+        if self.drives.loaded:
+            self.drives.add_loads(rows)
+        return rows
 
     def _named_points(self, rods: Sequence[RodBody]) -> tuple[dict[str, Station], dict[str, Array]]:
         stations: dict[str, Station] = {}
@@ -404,6 +414,17 @@ def _drag_tables(layout: RodLayout, fluid: Fluid) -> tuple[Array, Array]:
         along.append(np.pi * width * fluid.along)
         across.append(width * fluid.across)
     return np.concatenate(along), np.concatenate(across)
+
+
+def _reach(layout: RodLayout, work: _rod.RodWork) -> Array:
+    """Metres of motion per unit of each coordinate, at rest (n,); a rotation counts with half the robot's length."""
+    t = layout.tables
+    out, size = np.zeros(len(t.comp)), 0.5 * sum(body.length for body in layout.bodies)
+    for d0, nb, first, end in zip(t.dof0, t.nb, t.step0[:-1], t.step0[1:]):
+        turn, move = work.J[first:end, :nb, :3], work.J[first:end, :nb, 3:]
+        move = move + np.cross(turn, work.p[first:end, None])
+        out[d0 : d0 + nb] = np.maximum(np.linalg.norm(move, axis=2), size * np.linalg.norm(turn, axis=2)).max(axis=0)
+    return out
 
 
 def _blocks(t: _rod.RodTables, rows: Array) -> Array:

@@ -15,7 +15,7 @@ import numpy as np
 from pliant._kernels.rod import RodWork
 from pliant._kernels.rod_points import load_tangent, place_points, point_columns, point_jacobians
 from pliant._kernels.rod_threads import thread_hessian, thread_values
-from pliant.actuators import Actuator, Cable, Chamber, PointForce
+from pliant.actuators import Actuator, Cable, Chamber, LineLoad, PointForce, Slide, Wrench
 from pliant.actuators.actuator import check_points
 from pliant.errors import ArgumentError
 from pliant.models.rod_tables import RodLayout, Station
@@ -76,6 +76,9 @@ class RodDrives:
         stations: list[Station] = []
         self._links: list[tuple[int, int, Array]] = []  # actuator, point, anchor in the world
         self._pushes: list[tuple[int, int, Array]] = []  # actuator, point, direction
+        # actuator, point, force, moment, and whether they are in the section's axes and turn with it
+        self._loads: list[tuple[int, int, Array, Array, bool]] = []
+        self._slides: list[tuple[int, int, Array]] = []  # actuator, first coordinate, its row
         self.thread_of: list[int] = []  # actuator of each thread
         for a, actuator in enumerate(actuators):
             if isinstance(actuator, Cable):
@@ -96,11 +99,15 @@ class RodDrives:
             elif isinstance(actuator, PointForce):
                 self._pushes.append((a, len(stations), np.array(actuator.direction)))
                 stations.append(layout.nearest(actuator.point, actuator.body))
+            elif isinstance(actuator, Wrench | LineLoad):
+                self._load(actuator, a, stations)
+            elif isinstance(actuator, Slide):
+                self._slide(actuator, a)
             else:
                 raise ArgumentError(
                     "actuators",
                     f"{actuator.name!r} ({actuator.kind}) does not act on rods",
-                    "Cable, Chamber, PointForce",
+                    "Cable, Chamber, PointForce, Wrench, LineLoad, Slide",
                 )
         self.threads = layout.threads(paths)
         self.points = layout.points(stations)
@@ -143,6 +150,45 @@ class RodDrives:
             before = (fixed, here)
         return [run for run in runs if len(run) > 1]
 
+    def _load(self, load: Wrench | LineLoad, a: int, stations: list[Station]) -> None:
+        layout = self.layout
+        force, moment = np.array(load.force), np.array(load.moment)
+        if isinstance(load, Wrench):
+            at = layout.nearest(load.point, load.body)
+            if load.follower:
+                R = layout.rest_frame(at.body, at.s)[:3, :3]
+                force, moment = R.T @ force, R.T @ moment
+            self._loads.append((a, len(stations), force, moment, load.follower))
+            stations.append(at)
+            return
+        names = [b.name for b in layout.bodies]
+        if not load.body and len(names) > 1:
+            raise ArgumentError(f"{load.name}.body", "not given", f"one of {names}")
+        body = names.index(load.body) if load.body else 0
+        for piece in layout.pieces:
+            if piece.body == body:
+                for s, w in zip(piece.nodes, piece.weights):
+                    if w > 0.0:
+                        self._loads.append((a, len(stations), w * force, w * moment, load.follower))
+                        stations.append(Station(body, float(s)))
+
+    def _slide(self, slide: Slide, a: int) -> None:
+        bodies, t = self.layout.bodies, self.layout.tables
+        i = [b.name for b in bodies].index(slide.part)
+        if not bodies[i].axes:
+            raise ArgumentError(f"{slide.name}.part", f"the base of {slide.part!r} is held", "a rod with axes")
+        row = np.array(bodies[i].axes) @ np.array(slide.axis)
+        if np.linalg.norm(row) < 1e-9:
+            raise ArgumentError(f"{slide.name}.axis", "the base cannot move along it", f"along {bodies[i].axes}")
+        k = self.layout.piece_at(i, 0.0) - 1 - int(bodies[i].rotates)
+        self._slides.append((a, int(t.dof0[k]), row))
+
+    def _world(self, i: int, force: Array, moment: Array, follower: bool) -> tuple[Array, Array]:
+        if not follower:
+            return force, moment
+        R = self.points.R[i]
+        return R @ force, R @ moment
+
     def calibrate(self, work: RodWork, q: Array) -> None:
         """Takes the values at the rest configuration as zero; needs the kinematics at q."""
         self.zero = np.zeros(self.n)
@@ -169,7 +215,26 @@ class RodDrives:
             for a, i, direction in self._pushes:
                 value[a] += float(direction @ self._x[i])
                 rows[a] += direction @ self._jac[i, 3:]
+        for a, d0, row in self._slides:
+            value[a] += float(row @ q[d0 : d0 + len(row)])
+            rows[a, d0 : d0 + len(row)] += row
         return value, rows
+
+    @property
+    def sliding(self) -> bool:
+        """True if some actuator moves a base."""
+        return bool(self._slides)
+
+    @property
+    def loaded(self) -> bool:
+        """True if some actuator is a load without a displacement."""
+        return bool(self._loads)
+
+    def add_loads(self, rows: Array) -> None:
+        """Adds the generalised forces of loads per unit effort to rows (nu, n); call `evaluate` first."""
+        for a, i, *load in self._loads:
+            force, moment = self._world(i, *load)
+            rows[a] += force @ self._jac[i, 3:] + moment @ self._jac[i, :3]
 
     def add_hessian(self, work: RodWork, q: Array, effort: Array, H: Array) -> None:
         """Adds sum effort d^2 displacement / dq^2 to H (n, n); call `evaluate` first."""
@@ -203,3 +268,10 @@ class RodDrives:
                     self._twists,
                     H,
                 )
+        for a, i, *load in self._loads:
+            if effort[a] != 0.0:
+                force, moment = self._world(i, *load)
+                load_tangent(
+                    t, work, self.points, q, i, self._x, effort[a] * force, effort[a] * moment, load[2],
+                    self._twists, H,
+                )  # fmt: skip

@@ -93,6 +93,8 @@ def rollout(
         raise ArgumentError(
             "model", "point forces and external cables need pliant.simulate", "tendons and chambers"
         )
+    if model.layout.turning or model.drives.sliding:
+        raise ArgumentError("model", "moving bases need pliant.simulate", "rods with a held base")
     if model._rayleigh:
         raise ArgumentError("model", "mass-proportional damping needs pliant.simulate", "rayleigh_mass = 0")
     if model.fluid is not None:

@@ -14,7 +14,7 @@ from pliant._kernels.rod_points import PointTables
 from pliant._kernels.rod_threads import ThreadTables
 from pliant.bodies import RodBody
 from pliant.errors import ArgumentError, UnknownNameError
-from pliant.models.basis import Basis
+from pliant.models.basis import Basis, constant
 
 Array = np.ndarray
 GAUSS = np.array([0.5 - np.sqrt(3.0) / 6.0, 0.5 + np.sqrt(3.0) / 6.0])
@@ -31,7 +31,12 @@ class Station:
 
 @dataclass(frozen=True, eq=False)
 class Piece:
-    """One segment of a rod: its interval of arc length [m], its basis, and where its steps end."""
+    """One segment of a rod: its interval of arc length [m], its basis, and where its steps end.
+
+    A moving base is a segment of its own, without mass: one step of unit length whose strains are the twists
+    `joint` (size, 6) of the base. Its body is -1, so that nothing material lies on it. A turning one stands at zero:
+    its rotation is in its attachment.
+    """
 
     body: int
     start: float
@@ -39,9 +44,23 @@ class Piece:
     basis: Basis
     nodes: Array
     weights: Array
+    joint: Array | None = None
+    turns: bool = False
+
+    @property
+    def size(self) -> int:
+        """Number of coordinates."""
+        return self.basis.size if self.joint is None else len(self.joint)
+
+    @property
+    def components(self) -> Array:
+        """The single strain of each coordinate, -1 if it has several (size,)."""
+        return self.basis.components if self.joint is None else np.full(len(self.joint), -1)
 
     def phi(self, s: Array) -> Array:
         """Basis at arc lengths s (len(s), size, 6)."""
+        if self.joint is not None:
+            return np.repeat(self.joint[None], len(np.atleast_1d(s)), axis=0)
         x = np.clip((np.atleast_1d(s) - self.start) / (self.end - self.start), 0.0, 1.0)
         return self.basis.table(x)
 
@@ -55,6 +74,11 @@ class RodLayout:
     tables: RodTables
     base: Array
     """Rest pose of the base of each body (nb, 4, 4)."""
+
+    @property
+    def turning(self) -> tuple[int, ...]:
+        """Segments whose rotation is a quaternion."""
+        return tuple(k for k, piece in enumerate(self.pieces) if piece.turns)
 
     def rest_frame(self, body: int, s: float) -> Array:
         """Rest pose (4, 4) of a section."""
@@ -264,20 +288,39 @@ def build(bodies: Sequence[RodBody], bases: Sequence[Basis], *, coarse: bool = F
             base.append(base[j] @ lie.exp(bodies[j].length * rest_strain(bodies[j])) @ local)
         else:
             base.append(local)
+        before, start = ends[index[rod.parent]] if rod.parent else -1, local
+        for joint in _joints(rod):
+            parent.append(before)
+            attach.append(local if joint.turns else np.eye(4))
+            start = np.eye(4) if joint.turns else local
+            before = len(pieces)
+            pieces.append(joint)
         for k in range(basis.segments):
-            start, end = rod.length * k / basis.segments, rod.length * (k + 1) / basis.segments
-            nodes, weights = _nodes(start, end, basis, coarse)
+            low, high = rod.length * k / basis.segments, rod.length * (k + 1) / basis.segments
+            nodes, weights = _nodes(low, high, basis, coarse)
             if k > 0:
                 parent.append(len(pieces) - 1)
                 attach.append(np.eye(4))
             else:
-                parent.append(ends[index[rod.parent]] if rod.parent else -1)
-                attach.append(local)
-            pieces.append(Piece(i, start, end, basis, nodes, weights))
+                parent.append(before)
+                attach.append(start)
+            pieces.append(Piece(i, low, high, basis, nodes, weights))
         ends[i] = len(pieces) - 1
     return RodLayout(
         tuple(bodies), tuple(pieces), _tables(bodies, pieces, parent, attach, ends), np.array(base)
     )
+
+
+def _joints(rod: RodBody) -> list[Piece]:
+    """Segments that let the base of a rod move: first its translations, then its rotation."""
+    one, none = np.ones(1), np.zeros(1)
+    joints = []
+    if rod.axes:
+        slides = np.hstack([np.zeros((len(rod.axes), 3)), np.array(rod.axes)])
+        joints.append(Piece(-1, 0.0, 1.0, constant(), one, none, slides))
+    if rod.rotates:
+        joints.append(Piece(-1, 0.0, 1.0, constant(), one, none, np.eye(6)[:3], True))
+    return joints
 
 
 def _nodes(start: float, end: float, basis: Basis, coarse: bool) -> tuple[Array, Array]:
@@ -300,14 +343,14 @@ def _tables(
     attach: list[Array],
     ends: dict[int, int],
 ) -> RodTables:
-    nb = np.array([p.basis.size for p in pieces], np.int64)
+    nb = np.array([p.size for p in pieces], np.int64)
     steps = np.array([len(p.nodes) for p in pieces], np.int64)
     dof0 = np.concatenate([[0], np.cumsum(nb)[:-1]]).astype(np.int64)
     step0 = np.concatenate([[0], np.cumsum(steps)]).astype(np.int64)
     n, nst, nbm = int(nb.sum()), int(step0[-1]), int(nb.max())
     h, curved = np.zeros(nst), np.ones(nst, np.int64)
     rest, phi1, phi2 = np.zeros((nst, 6)), np.zeros((nst, nbm, 6)), np.zeros((nst, nbm, 6))
-    comp = np.concatenate([p.basis.components for p in pieces]).astype(np.int64)
+    comp = np.concatenate([p.components for p in pieces]).astype(np.int64)
     mass, rot = np.zeros(nst), np.zeros((nst, 6))
     K, D = np.zeros((n, nbm)), np.zeros((n, nbm))
     for k, piece in enumerate(pieces):
@@ -317,7 +360,8 @@ def _tables(
         h[rows] = piece.nodes - before
         phi1[rows, :size] = piece.phi(before + GAUSS[0] * h[rows])
         phi2[rows, :size] = piece.phi(before + GAUSS[1] * h[rows])
-        rest[rows] = rest_strain(rod)
+        if piece.joint is None:
+            rest[rows] = rest_strain(rod)
         if piece.basis.kind == "constant":
             curved[rows] = 0
             curved[step0[k]] = 2

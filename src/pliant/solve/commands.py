@@ -68,6 +68,17 @@ def linearise(model: Any, q: Array, effort: Array) -> tuple[Array, Any]:
     return model.force(q, effort), model.stiffness(q, effort)
 
 
+def travel(model: Any, dq: Array) -> float:
+    """How far a tangent increment moves the robot, about [m].
+
+    A model whose coordinates are not lengths (strains, angles) says so by its own `travel`.
+    """
+    own = getattr(model, "travel", None)
+    if own is not None:
+        return float(own(dq))
+    return float(np.abs(dq).max()) if len(dq) else 0.0
+
+
 def length_scale(model: Any) -> float:
     """Size of the robot at rest [m]."""
     points = model.skin_positions(model.rest)

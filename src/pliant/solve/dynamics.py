@@ -22,7 +22,7 @@ import numpy as np
 
 from pliant.algebra.factorisation import NotPositiveDefinite, factorise
 from pliant.errors import ArgumentError
-from pliant.solve.commands import CommandLike, command_vector, linearise
+from pliant.solve.commands import CommandLike, command_vector, linearise, travel
 from pliant.solve.newton import LinearSystem, regularised
 from pliant.solve.problem import Problem
 from pliant.state import State, Status
@@ -164,7 +164,7 @@ class Stepper:
             drives = rows.columns[:, : rows.drives] @ rows.force[: rows.drives]
             step = system.solve(unbalanced - weight * drives)
             force_new = step.force / weight
-            size = float(np.abs(step.dq).max()) if len(step.dq) else 0.0
+            size = travel(model, step.dq)
             if not np.isfinite(size):
                 status = Status.DIVERGED
                 break

@@ -11,7 +11,7 @@ import numpy as np
 
 from pliant.contact.contacts import Contacts
 from pliant.errors import ArgumentError
-from pliant.solve.commands import CommandLike, command_vector, linearise
+from pliant.solve.commands import CommandLike, command_vector, linearise, travel
 from pliant.solve.newton import LinearSystem, build, regularised
 from pliant.solve.problem import Problem
 from pliant.state import State, Status
@@ -159,7 +159,7 @@ def _newton(
         shift = system.shift / max(float(np.abs(_mean_diagonal(K))), 1e-300)
         drives = rows.columns[:, : rows.drives] @ rows.force[: rows.drives]
         step = system.solve(force - drives)
-        size = float(np.abs(step.dq).max()) if len(step.dq) else 0.0
+        size = travel(model, step.dq)
         result = _Iterate(q, effort, contacts, spent, system.factor, system.stable)
         if not np.isfinite(size):
             result.status = Status.DIVERGED
@@ -192,8 +192,9 @@ def _step_length(problem: Problem, q: Array, effort: Array, step: Any) -> float:
     needs ten times more iterations than the plain one, which recovers by itself. Whether it does is watched by the caller.
     """
     model = problem.model
-    size = float(np.abs(step.dq).max())
+    size = travel(model, step.dq)
     alpha = min(1.0, 0.33 * problem.length / max(size, 1e-300))
+    alpha = min(alpha, problem.furthest(q, step.dq))
     for _ in range(12):
         if np.isfinite(model.force(model.retract(q, alpha * step.dq), effort)).all():
             return alpha
@@ -210,11 +211,12 @@ def _descent(
     """
     model, rows = problem.model, system.rows
     size = float(np.linalg.norm(step.dq))
-    if size <= 1e-6 * problem.length:
+    if travel(model, step.dq) <= 1e-6 * problem.length:
         return 1.0
     n = rows.drives
     active = step.force > rows.lower
-    alpha = min(1.0, 0.33 * problem.length / max(float(np.abs(step.dq).max()), 1e-300))
+    alpha = min(1.0, 0.33 * problem.length / max(travel(model, step.dq), 1e-300))
+    alpha = min(alpha, problem.furthest(q, step.dq))
     for _ in range(9):
         trial = model.retract(q, alpha * step.dq)
         multipliers = rows.force + alpha * (step.force - rows.force)
@@ -328,12 +330,12 @@ def _relax(
         if not np.isfinite(force).all():
             break
         rows = problem.rows(q, effort, u, contacts)
-        system = regularised(K, rows, 4.0 * shift)
+        system = regularised(K, rows, 4.0 * shift, least=1e-8)  # soft modes of slender bodies are that soft
         spent += 1
         if system is None:
             break
         step = system.solve(force - offset - rows.columns[:, : rows.drives] @ rows.force[: rows.drives])
-        size = float(np.abs(step.dq).max())
+        size = travel(model, step.dq)
         if not np.isfinite(size):
             break
         alpha = min(1.0, 0.1 * problem.length / max(size, 1e-300))

@@ -259,9 +259,7 @@ class Flexing:
         value[:n] = model.displacement(q)[self.driven] - goal[self.driven]
         return float(np.linalg.norm(system.correct(force, value, active)))
 
-    def _system(
-        self, q: Array, effort: Array, rows: Rows, last: float
-    ) -> tuple[LinearSystem, Array, bool] | None:
+    def _system(self, q: Array, effort: Array, rows: Rows, last: float) -> tuple[LinearSystem, Array, bool] | None:
         """The first Hessian of the ladder that is positive definite, and the force at these efforts."""
         model = self.model
         for rung, (kind, share) in enumerate(_LADDER):

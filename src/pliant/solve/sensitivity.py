@@ -13,10 +13,10 @@ from typing import Any
 
 import numpy as np
 
-from pliant.algebra.factorisation import NotPositiveDefinite, factorise, factorise_general
+from pliant.algebra.factorisation import NotPositiveDefinite, factorise_general
 from pliant.errors import ArgumentError
 from pliant.solve.commands import driven_by_displacement, linearise, slackable
-from pliant.solve.newton import dense_rows
+from pliant.solve.newton import dense_rows, factorise_any
 from pliant.state import State
 
 Array = np.ndarray
@@ -56,7 +56,7 @@ def sensitivity(model: Any, state: State) -> Sensitivity:
     if factor is None:
         _, K = linearise(model, state.q, state.effort)
         try:
-            factor = factorise(K)
+            factor = factorise_any(K)
         except NotPositiveDefinite:
             factor = factorise_general(K)
     driven = driven_by_displacement(model.robot)
