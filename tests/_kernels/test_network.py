@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import itertools
+
 import numpy as np
 import pytest
 
@@ -13,7 +15,7 @@ from pliant.models.network import Network, initial, parameter_count
 
 def reference(theta, sizes, x):
     at = 0
-    for k, (a, b) in enumerate(zip(sizes[:-1], sizes[1:])):
+    for k, (a, b) in enumerate(itertools.pairwise(sizes)):
         W = theta[at : at + a * b].reshape(b, a)
         x = W @ x + theta[at + a * b : at + a * b + b]
         at += b * (a + 1)
@@ -91,7 +93,9 @@ def test_parameter_counts_of_the_paper():
     assert parameter_count((3, 64, 64, 6)) == 4806
 
 
-@pytest.mark.parametrize("change", [{"theta": np.zeros((1, 3))}, {"x_half": np.zeros(3)}, {"y_mid": np.full(2, np.nan)}])
+@pytest.mark.parametrize(
+    "change", [{"theta": np.zeros((1, 3))}, {"x_half": np.zeros(3)}, {"y_mid": np.full(2, np.nan)}]
+)
 def test_parts_that_do_not_fit_are_refused(change):
     net = make((3, 5, 2))
     with pytest.raises(ArgumentError):
@@ -110,9 +114,13 @@ def test_box_step_solves_the_bounded_quadratic():
         d = np.zeros(m)
         inverse.box_step(H, g, v, d)
         best = minimize(
-            lambda x: g @ x + 0.5 * x @ H @ x, np.clip(np.zeros(m), -1 - v, 1 - v), jac=lambda x: g + H @ x,
-            bounds=list(zip(-1 - v, 1 - v)), method="L-BFGS-B", options={"ftol": 1e-15, "gtol": 1e-12},
-        )  # fmt: skip
+            lambda x, g=g, H=H: g @ x + 0.5 * x @ H @ x,
+            np.clip(np.zeros(m), -1 - v, 1 - v),
+            jac=lambda x, g=g, H=H: g + H @ x,
+            bounds=list(zip(-1 - v, 1 - v)),
+            method="L-BFGS-B",
+            options={"ftol": 1e-15, "gtol": 1e-12},
+        )
         assert (v + d <= 1 + 1e-12).all()
         assert (v + d >= -1 - 1e-12).all()
         assert g @ d + 0.5 * d @ H @ d <= best.fun + 1e-8

@@ -31,21 +31,21 @@ def curved_data(folder):
 
 @pytest.fixture(scope="session")
 def arm_data(folder):
-    """The numerical arm on a grid of 6^3, with its shape."""
-    return sample(chamber_arm, path=folder / "arm.h5", per_axis=6, workers=0, shape=True)
+    """The numerical arm on a grid of 5^3, with its shape."""
+    return sample(chamber_arm, path=folder / "arm.h5", per_axis=5, workers=0, shape=True)
 
 
 @pytest.fixture(scope="session")
 def arm(arm_data):
     """The learned numerical arm, with a Jacobian network."""
-    return fit(arm_data, hidden=(16, 16), iterations=30, jacobian_network=(16, 16), shape_modes=8)
+    return fit(arm_data, hidden=(12, 12), iterations=25, jacobian_network=(12,), shape_modes=6)
 
 
 @pytest.fixture(scope="session")
 def finger(folder):
-    """The learned finger manipulator (9^3 samples with exact Jacobians)."""
-    data = sample(FingerManipulator(), path=folder / "finger.h5", per_axis=9, workers=0)
-    return fit(data, hidden=(24, 24), iterations=40)
+    """The learned finger manipulator (8^3 samples with exact Jacobians)."""
+    data = sample(FingerManipulator(), path=folder / "finger.h5", per_axis=8, workers=0)
+    return fit(data, hidden=(20, 20), iterations=30)
 
 
 @pytest.fixture(scope="session")

@@ -21,7 +21,9 @@ from pliant.state import Status
 
 
 def same(a, b):
-    return all(np.array_equal(getattr(a, f), getattr(b, f), equal_nan=True) for f in ("u", "position", "rotation", "jacobian"))
+    return all(
+        np.array_equal(getattr(a, f), getattr(b, f), equal_nan=True) for f in ("u", "position", "rotation", "jacobian")
+    )
 
 
 def test_rows_do_not_depend_on_the_number_of_workers(tmp_path):
@@ -72,9 +74,12 @@ def test_resume_after_sigkill_loses_and_repeats_nothing(tmp_path):
     before = log.read_text().splitlines()
     seen = []
     data = sample(
-        partial(learn_models.slow, str(log), 0.0), path=path, per_axis=4, workers=0,
+        partial(learn_models.slow, str(log), 0.0),
+        path=path,
+        per_axis=4,
+        workers=0,
         progress=lambda done, failed, total: seen.append(done),
-    )  # fmt: skip
+    )
     kept = data.facts["resumed_with"]
     assert kept >= 8
     assert len(data) == 64
@@ -167,7 +172,5 @@ def test_dask_is_optional(tmp_path):
     from distributed import LocalCluster
 
     with LocalCluster(n_workers=1, threads_per_worker=1, processes=False, dashboard_address=None) as cluster:
-        data = sample(
-            ConstantCurvatureArm, path=tmp_path / "d.h5", per_axis=3, scheduler=cluster.scheduler_address
-        )
+        data = sample(ConstantCurvatureArm, path=tmp_path / "d.h5", per_axis=3, scheduler=cluster.scheduler_address)
     assert same(data, sample(ConstantCurvatureArm(), path=tmp_path / "h.h5", per_axis=3, workers=0))

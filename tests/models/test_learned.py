@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 import subprocess
 import sys
@@ -138,7 +139,7 @@ def test_the_file_can_be_read_with_numpy_alone(model, tmp_path):
         sizes, out = f["kinematics/sizes"], []
         for theta in f["kinematics/theta"]:
             a, at = x, 0
-            for k, (m, n) in enumerate(zip(sizes[:-1], sizes[1:])):
+            for k, (m, n) in enumerate(itertools.pairwise(sizes)):
                 a = theta[at : at + m * n].reshape(n, m) @ a + theta[at + m * n : at + (m + 1) * n]
                 at += (m + 1) * n
                 a = np.tanh(a) if k < len(sizes) - 2 else a
@@ -173,7 +174,10 @@ def test_broken_and_hostile_files_are_refused(model, tmp_path):
     refused("header", header=np.frombuffer(b"{", np.uint8))
     header = json.loads(arrays["header"].tobytes())
     for key, value in (("format", "other"), ("points", ["../../etc"]), ("points", 3), ("corrections", ["x"])):
-        refused(f"h_{key}_{value}".replace("/", ""), header=np.frombuffer(json.dumps(header | {key: value}).encode(), np.uint8))
+        refused(
+            f"h_{key}_{value}".replace("/", ""),
+            header=np.frombuffer(json.dumps(header | {key: value}).encode(), np.uint8),
+        )
     drive = [dict(a) | {"drive": "magic"} for a in header["actuators"]]
     refused("drive", header=np.frombuffer(json.dumps(header | {"actuators": drive}).encode(), np.uint8))
     with zipfile.ZipFile(tmp_path / "pickle.pliant", "w") as z:

@@ -83,9 +83,7 @@ def make_work(chain: Chain) -> ChainWork:
 
 
 @njit(cache=True)
-def chain_value(
-    chain: Chain, work: ChainWork, u: Array, p: Array, Jp: Array, derivative: bool, own: bool
-) -> None:
+def chain_value(chain: Chain, work: ChainWork, u: Array, p: Array, Jp: Array, derivative: bool, own: bool) -> None:
     """p (n,) and, if asked, Jp = dp/du (n, m); `own` takes dN/du from the Jacobian network."""
     m, n = len(u), len(chain.rows)
     exact = derivative and not own

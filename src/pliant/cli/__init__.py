@@ -13,7 +13,22 @@ import sys
 from collections.abc import Sequence
 from importlib import import_module
 
-COMMANDS = ("robots", "info", "simulate", "reach", "compare", "view", "mesh", "examples", "bench", "warmup")
+COMMANDS = (
+    "robots",
+    "info",
+    "simulate",
+    "reach",
+    "compare",
+    "sample",
+    "train",
+    "transfer",
+    "report",
+    "view",
+    "mesh",
+    "examples",
+    "bench",
+    "warmup",
+)
 
 _DESCRIPTION = """Describe a soft robot once; simulate it, invert it, look at it.
 

@@ -34,7 +34,7 @@ def add_robot(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "robot",
         metavar="ROBOT",
-        help="name in the catalogue (see `pliant robots`), or a folder or robot.toml",
+        help="name in the catalogue (see `pliant robots`), a folder or robot.toml, or a learned model (.pliant)",
     )
     parser.add_argument(
         "--with", dest="options", action="append", default=[], metavar="KEY=VALUE",
@@ -59,6 +59,10 @@ def load_robot(args: argparse.Namespace) -> Robot:
     from pliant.robot import Robot
 
     path = Path(args.robot)
+    if path.suffix == ".pliant":
+        from pliant.models.learned import LearnedModel
+
+        return LearnedModel.load(path).robot
     if path.suffix == ".toml" or path.is_dir() or "/" in args.robot:
         if args.options:
             raise ArgumentError("--with", "a robot file has no parameters", "names of the catalogue only")
@@ -81,6 +85,10 @@ def build_model(args: argparse.Namespace, robot: Robot) -> Any:
     from pliant.bodies import RodBody
 
     name = args.model
+    if Path(args.robot).suffix == ".pliant":
+        from pliant.models.learned import LearnedModel
+
+        return LearnedModel.load(args.robot)
     if name == "auto":
         name = "rod" if all(isinstance(b, RodBody) for b in robot.bodies) else "fem"
     module, kind = MODELS[name]

@@ -19,9 +19,12 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--out", required=True, metavar="FILE.html", help="the page to write")
     parser.add_argument("--data", metavar="FILE.h5", help="samples to judge it on")
     parser.add_argument(
-        "--virtual", type=int, choices=(1, 2), metavar="N",
+        "--virtual",
+        type=int,
+        choices=(1, 2),
+        metavar="N",
         help="try the flower path and all methods on virtual specimen 1 or 2 of the chamber-arm",
-    )  # fmt: skip
+    )
     parser.add_argument("--count", type=int, default=100, metavar="N", help="measurements of the specimen")
 
 
@@ -50,7 +53,12 @@ def _virtual(model: Any, args: argparse.Namespace) -> dict[str, Any]:
     robot, targets = specimen(args.virtual), arm_flower()
     data = record(robot, make_plan("sobol", model.ranges, count=args.count))
     rows = compare_methods(
-        model.without_correction(), robot, targets, data, analytical=ConstantCurvatureArm(), numerical=chamber_arm(),
+        model.without_correction(),
+        robot,
+        targets,
+        data,
+        analytical=ConstantCurvatureArm(),
+        numerical=chamber_arm(),
         numerical_targets=12,
-    )  # fmt: skip
+    )
     return {"comparison": rows, "paths": {f"flower on specimen {args.virtual}": (targets, rows[-1].reached)}}

@@ -35,9 +35,13 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--count", type=int, metavar="N", help="number of samples")
     parser.add_argument("--per-axis", type=int, metavar="N", help="values per actuator of a grid")
     parser.add_argument(
-        "--range", dest="ranges", action="append", default=[], metavar="NAME=LOW:HIGH",
+        "--range",
+        dest="ranges",
+        action="append",
+        default=[],
+        metavar="NAME=LOW:HIGH",
         help="range of an actuator, e.g. chamber1=0:100kPa; the actuator's limits otherwise (repeatable)",
-    )  # fmt: skip
+    )
     parser.add_argument("--points", metavar="NAMES", help="points to record, separated by commas (default: all)")
     parser.add_argument("--shape", action="store_true", help="record the whole surface too")
     parser.add_argument("--start", default="rest", choices=("rest", "neighbour"), help="start of every solve")

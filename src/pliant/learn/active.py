@@ -15,9 +15,7 @@ Array = np.ndarray
 _MEMBERS, _HIDDEN, _POOL = 3, (12, 12), 2048
 
 
-def active_rows(
-    ranges: Array, total: int, seed: int, run: Callable[[Array, int], Array], question: Question
-) -> Array:
+def active_rows(ranges: Array, total: int, seed: int, run: Callable[[Array, int], Array], question: Question) -> Array:
     """Records of all rows: a quarter by Sobol, then rounds of a quarter each, chosen by disagreement.
 
     `run(u, first)` gives the records of rows u, numbered from `first`. The choice depends on the earlier
@@ -49,9 +47,7 @@ def choose(records: Array, ranges: Array, count: int, seed: int, question: Quest
     J = records["jacobian"][good][:, :, 3:].reshape(len(u), -1, len(ranges))
     if np.isfinite(J).all():
         slopes = (
-            J
-            * half
-            * np.where(outputs.half > 0, 1.0 / np.where(outputs.half > 0, outputs.half, 1.0), 0.0)[:, None]
+            J * half * np.where(outputs.half > 0, 1.0 / np.where(outputs.half > 0, outputs.half, 1.0), 0.0)[:, None]
         )
     sizes = (len(ranges), *_HIDDEN, p.shape[1])
     theta = np.array(
@@ -61,9 +57,7 @@ def choose(records: Array, ranges: Array, count: int, seed: int, question: Quest
         ]
     )
     candidates = 2.0 * pool - 1.0
-    unsure = np.linalg.norm(
-        spread(theta, np.array(sizes, np.int64), np.ascontiguousarray(candidates)), axis=1
-    )
+    unsure = np.linalg.norm(spread(theta, np.array(sizes, np.int64), np.ascontiguousarray(candidates)), axis=1)
     # Greedy: the most uncertain candidate, discounted near points that are known or already chosen.
     near = np.full(len(candidates), np.inf)
     for known in np.array_split(x, max(len(x) // 256, 1)):

@@ -35,9 +35,7 @@ class Adapter:
         noise: float = 1e-4,
     ) -> None:
         if not 0.5 < forgetting <= 1.0 or prior <= 0 or noise <= 0:
-            raise ArgumentError(
-                "forgetting", f"{forgetting}, prior {prior}, noise {noise}", "0.5 < forgetting <= 1"
-            )
+            raise ArgumentError("forgetting", f"{forgetting}, prior {prior}, noise {noise}", "0.5 < forgetting <= 1")
         self.point = point or model.point_names[0]
         self._base, self._forgetting = model, forgetting
         y = model.knowledge.kinematics(model.knowledge.samples)

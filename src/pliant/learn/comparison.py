@@ -83,9 +83,7 @@ def compare_methods(
     if best:
         ours = transfer(learned, measurements, curve=False).model
         follow_path(ours, targets[:2], start=begin)
-        runs.append(
-            ("bounded Gauss-Newton, best transfer (ours)", follow_path(ours, targets, start=begin, flag=False))
-        )
+        runs.append(("bounded Gauss-Newton, best transfer (ours)", follow_path(ours, targets, start=begin, flag=False)))
     return [judge(name, w, robot) for name, w in runs]
 
 
@@ -110,7 +108,5 @@ def table(rows: Sequence[Compared]) -> str:
     head = f"{'method':<44}{'time per waypoint':>20}{'mean error':>14}{'max error':>14}"
     lines = [head, "-" * len(head)]
     for r in rows:
-        lines.append(
-            f"{r.name:<44}{1e3 * r.seconds:>17.4g} ms{1e3 * r.mean:>11.3f} mm{1e3 * r.largest:>11.3f} mm"
-        )
+        lines.append(f"{r.name:<44}{1e3 * r.seconds:>17.4g} ms{1e3 * r.mean:>11.3f} mm{1e3 * r.largest:>11.3f} mm")
     return "\n".join(lines)

@@ -170,9 +170,7 @@ def _chunked(f: Any, name: str, data: Array) -> None:
         f.create_dataset(name, data=data)
         return
     rows = max(1, min(len(data), 262_144 // max(1, data[0].nbytes)))
-    f.create_dataset(
-        name, data=data, chunks=(rows, *data.shape[1:]), compression="gzip", shuffle=True, fletcher32=True
-    )
+    f.create_dataset(name, data=data, chunks=(rows, *data.shape[1:]), compression="gzip", shuffle=True, fletcher32=True)
 
 
 def _read(cls: type[Dataset], f: Any, path: Path) -> Dataset:

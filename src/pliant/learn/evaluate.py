@@ -84,9 +84,7 @@ def _direct(model: Any, question: Question, index: Sequence[int], u: Array) -> A
     return out
 
 
-def _one(
-    model: Any, question: Question, index: int, u: Array, before: State | None
-) -> tuple[Any, State | None]:
+def _one(model: Any, question: Question, index: int, u: Array, before: State | None) -> tuple[Any, State | None]:
     import time
 
     begin = time.perf_counter()

@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass
+from importlib import import_module
 from typing import Any, Literal
 
 import numpy as np
@@ -98,7 +99,7 @@ def follow_path(
             last solution if None.
         flag: look whether the answers lie outside of what was learned (EXTRAPOLATED); costs some time.
     """
-    from pliant._kernels import network_inverse as kernels
+    kernels: Any = import_module("pliant._kernels.network_inverse")
 
     if method not in METHODS:
         raise ArgumentError("method", f"{method!r}", ", ".join(METHODS))
@@ -124,9 +125,7 @@ def follow_path(
     pull, wish = 0.0, np.zeros(model.nu)
     if prefer is not None:
         pull = 1.0
-        wish = (np.asarray(prefer, float) - limits.mean(axis=1)) / np.maximum(
-            0.5 * np.ptp(limits, axis=1), 1e-300
-        )
+        wish = (np.asarray(prefer, float) - limits.mean(axis=1)) / np.maximum(0.5 * np.ptp(limits, axis=1), 1e-300)
     clock = time.perf_counter()
     common = (chain, begin_u, goal, weight, *(np.ascontiguousarray(b) for b in limits.T))
     ends = (float(tolerance), int(limit), own, bool(restart))
@@ -155,9 +154,7 @@ def _flag(model: LearnedModel, u: Array, status: list[Status], notes: list[str])
             notes.append(f"target {i}: {'; '.join(why)}")
 
 
-def reach(
-    model: LearnedModel, target: Sequence[float], *, start: Array | None = None, **options: Any
-) -> Command:
+def reach(model: LearnedModel, target: Sequence[float], *, start: Array | None = None, **options: Any) -> Command:
     """The command that brings a point to one target (see `follow_path`).
 
     UNREACHABLE ends at the nearest point found.

@@ -53,9 +53,7 @@ class Journal:
         if not data.startswith(_MAGIC):
             raise FileError(self.path, "not a journal of samples")
         if not data.startswith(self._head):
-            raise FileError(
-                self.path, "it belongs to another plan, model or version; delete it or choose another file"
-            )
+            raise FileError(self.path, "it belongs to another plan, model or version; delete it or choose another file")
         body = memoryview(data)[len(self._head) :]
         good = 0
         while (good + 1) * self._size <= len(body):

@@ -87,9 +87,7 @@ def _affine(y: Array, u: Array, load: Array, measured: Array) -> Correction:
     return _correction("affine", z, load, use_u=False, identity=1.0, linear=linear, constant=constant)
 
 
-def _network(
-    z: Array, target: Array, hidden: int, seed: int, decay: float, iterations: int, early: bool
-) -> Network:
+def _network(z: Array, target: Array, hidden: int, seed: int, decay: float, iterations: int, early: bool) -> Network:
     inputs, outputs = Scaling.of(z, inputs=True), Scaling.of(target)
     x, t = inputs.scale(z), outputs.scale(target)
     order = np.random.default_rng(seed).permutation(len(x))
@@ -118,9 +116,7 @@ def _residual(y: Array, u: Array, load: Array, measured: Array, seed: int) -> Co
     rest = measured - y - z @ linear.T - constant
     hidden = int(np.clip(len(y) // 12, 3, 20))
     net = _network(z, rest, hidden, seed, 2e-3 * len(y), 40, early=False)
-    return _correction(
-        "residual", z, load, use_u=True, identity=1.0, linear=linear, constant=constant, network=net
-    )
+    return _correction("residual", z, load, use_u=True, identity=1.0, linear=linear, constant=constant, network=net)
 
 
 def _gaussian_process(y: Array, u: Array, load: Array, measured: Array) -> Correction:

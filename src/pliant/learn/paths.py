@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 
 from pliant.errors import ArgumentError
@@ -22,7 +24,12 @@ def uniform(points: Array, count: int, *, closed: bool = False) -> Array:
 
 
 def flower(
-    centre: Array, *, radius: float = 0.04, half_width: float = 0.012, drop: float = 0.012, count: int = 120
+    centre: Sequence[float] | Array,
+    *,
+    radius: float = 0.04,
+    half_width: float = 0.012,
+    drop: float = 0.012,
+    count: int = 120,
 ) -> Array:
     """Three petals from the centre, their tips lower by `drop` [m] (count, 3) (spec learned-ik 4.5)."""
     t = np.linspace(0.0, 2.0 * np.pi, 400)
@@ -34,7 +41,7 @@ def flower(
     return np.asarray(centre, float) + uniform(np.concatenate(petals), count, closed=True)
 
 
-def box(centre: Array, *, side: float = 0.03, height: float = 0.006, count: int = 240) -> Array:
+def box(centre: Sequence[float] | Array, *, side: float = 0.03, height: float = 0.006, count: int = 240) -> Array:
     """Edges of a box around the centre in one stroke: lower square, up, upper square, down [m] (count, 3)."""
     a, h = 0.5 * side, 0.5 * height
     square = np.array([(-a, -a), (a, -a), (a, a), (-a, a), (-a, -a)])
@@ -42,14 +49,20 @@ def box(centre: Array, *, side: float = 0.03, height: float = 0.006, count: int 
     return np.asarray(centre, float) + uniform(np.concatenate([low, high, low[:1]]), count, closed=True)
 
 
-def eight(centre: Array, *, width: float = 0.02, height: float = 0.03, count: int = 200) -> Array:
+def eight(centre: Sequence[float] | Array, *, width: float = 0.02, height: float = 0.03, count: int = 200) -> Array:
     """A figure eight in the xy-plane [m] (count, 3)."""
     t = np.linspace(0.0, 2.0 * np.pi, 800, endpoint=False)
     curve = np.stack([0.5 * width * np.sin(2.0 * t), 0.5 * height * np.sin(t), np.zeros_like(t)], axis=1)
     return np.asarray(centre, float) + uniform(curve, count, closed=True)
 
 
-def ell(corner: Array, *, first: Array, second: Array, count: int = 100) -> Array:
+def ell(
+    corner: Sequence[float] | Array,
+    *,
+    first: Sequence[float] | Array,
+    second: Sequence[float] | Array,
+    count: int = 100,
+) -> Array:
     """An L: from corner + first to the corner and on to corner + second [m] (count, 3)."""
     c = np.asarray(corner, float)
     return uniform(np.stack([c + np.asarray(first, float), c, c + np.asarray(second, float)]), count)

@@ -69,8 +69,7 @@ def _snake(n: int, m: int) -> Array:
     rows = np.zeros((1, 0))
     for _ in range(m):
         blocks = [
-            np.column_stack([np.full(len(rows), x), rows if i % 2 == 0 else rows[::-1]])
-            for i, x in enumerate(line)
+            np.column_stack([np.full(len(rows), x), rows if i % 2 == 0 else rows[::-1]]) for i, x in enumerate(line)
         ]
         rows = np.concatenate(blocks)
     return rows

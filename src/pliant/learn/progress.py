@@ -18,9 +18,7 @@ class Progress:
             with (done, failed, total).
     """
 
-    def __init__(
-        self, total: int, done: int, failed: int, show: bool | Callable[[int, int, int], None]
-    ) -> None:
+    def __init__(self, total: int, done: int, failed: int, show: bool | Callable[[int, int, int], None]) -> None:
         self.total, self.done, self.failed, self.show = total, done, failed, show
         self._first, self._begin, self._last = done, time.perf_counter(), 0.0
         self._printed = False
@@ -42,11 +40,7 @@ class Progress:
         spent = time.perf_counter() - self._begin
         rate = (self.done - self._first) / spent if spent > 0 else 0.0
         left = (self.total - self.done) / rate if rate > 0 else float("inf")
-        when = (
-            f"{int(left // 3600)}:{int(left % 3600 // 60):02d}:{int(left % 60):02d}"
-            if left < 1e7
-            else "unknown"
-        )
+        when = f"{int(left // 3600)}:{int(left % 3600 // 60):02d}:{int(left % 60):02d}" if left < 1e7 else "unknown"
         bar = "#" * int(30 * self.done / max(self.total, 1))
         failed = f", {self.failed} failed" if self.failed else ""
         return f"[{bar:<30}] {self.done}/{self.total}{failed}  {rate:.1f}/s  {when} left "

@@ -69,15 +69,10 @@ class VirtualRobot:
         self.payload = float(payload)
         self._model = self._hidden(self.payload)
         nu = self._model.nu
-        if self._span is None:
-            self._span = np.array(
-                [
-                    np.ptp(a.limits) if np.isfinite(a.limits).all() else 0.0
-                    for a in self._model.robot.actuators
-                ]
-            )
+        limits = [a.limits if np.isfinite(a.limits).all() else (0.0, 0.0) for a in self._model.robot.actuators]
+        self.span = np.ptp(np.array(limits), axis=1) if self._span is None else self._span
         self.gains = np.ones(nu) if self._gains is None else self._gains
-        if self.gains.shape != (nu,) or self._span.shape != (nu,):
+        if self.gains.shape != (nu,) or self.span.shape != (nu,):
             raise ArgumentError("gains", "gains or span have a wrong length", f"({nu},)")
         self._band, self._arrived = np.zeros(nu), np.zeros(nu)
         self._state: State | None = None
@@ -95,7 +90,7 @@ class VirtualRobot:
             raise ArgumentError("u", f"shape {u.shape} or not finite", f"({self.nu},)")
         share = 1.0 if self.lag == 0.0 or not np.isfinite(seconds) else 1.0 - np.exp(-seconds / self.lag)
         self._arrived = self._arrived + share * (u - self._arrived)
-        half = self.hysteresis * self._span
+        half = self.hysteresis * self.span
         self._band = np.clip(self._band, self._arrived - half, self._arrived + half)
         self._settle()
 

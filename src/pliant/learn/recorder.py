@@ -121,9 +121,7 @@ class Measurements:
                 problems.append(f"line {k} is not all numbers")
                 continue
             if len(numbers) != len(names) or not all(map(math.isfinite, numbers)):
-                problems.append(
-                    f"line {k} has {len(numbers)} of {len(names)} values, or one that is not finite"
-                )
+                problems.append(f"line {k} has {len(numbers)} of {len(names)} values, or one that is not finite")
                 continue
             values.append(numbers)
         if problems:
@@ -181,9 +179,7 @@ def record(
         rows.append(np.mean([robot.read() for _ in range(frames)], axis=0))
         if progress:
             progress(k + 1, len(u))
-    loads = (
-        np.tile(np.atleast_1d(np.asarray(load, float)), (len(u), 1)) if len(load) else np.zeros((len(u), 0))
-    )
+    loads = np.tile(np.atleast_1d(np.asarray(load, float)), (len(u), 1)) if len(load) else np.zeros((len(u), 0))
     return Measurements(u, np.array(rows), loads, point)
 
 
@@ -196,9 +192,7 @@ class HardwareLink:
         factor: commands are multiplied by this before they are written (1e-5 for Pa to bar).
     """
 
-    def __init__(
-        self, write: Callable[[str], Any], markers: Callable[[], Array], *, factor: float = 1.0
-    ) -> None:
+    def __init__(self, write: Callable[[str], Any], markers: Callable[[], Array], *, factor: float = 1.0) -> None:
         self._write, self._markers, self._factor = write, markers, factor
 
     def send(self, u: Array, seconds: float = 0.0) -> None:

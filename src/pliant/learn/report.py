@@ -20,7 +20,8 @@ _STYLE = """
 body{font:15px/1.5 system-ui,sans-serif;max-width:1000px;margin:2rem auto;padding:0 1rem;color:#1d2433}
 h1{font-size:1.6rem;margin-bottom:.2rem}h2{font-size:1.15rem;margin-top:2.2rem;border-bottom:1px solid #dde2ea}
 table{border-collapse:collapse;margin:.8rem 0}td,th{padding:.3rem .9rem .3rem 0;text-align:left;
-border-bottom:1px solid #eef1f5}th{color:#5a6579;font-weight:600}td.n{text-align:right;font-variant-numeric:tabular-nums}
+border-bottom:1px solid
+#eef1f5}th{color:#5a6579;font-weight:600}td.n{text-align:right;font-variant-numeric:tabular-nums}
 img{max-width:100%;margin:.5rem 0}p.s{color:#5a6579;margin-top:0}
 """
 
@@ -133,9 +134,7 @@ def _transfer(t: Mapping[str, Any]) -> str:
 
 
 def _methods(rows: Sequence[Compared]) -> str:
-    body = [
-        [r.name, f"{1e3 * r.seconds:.4g} ms", f"{1e3 * r.mean:.3f} mm", f"{1e3 * r.largest:.3f} mm"] for r in rows
-    ]
+    body = [[r.name, f"{1e3 * r.seconds:.4g} ms", f"{1e3 * r.mean:.3f} mm", f"{1e3 * r.largest:.3f} mm"] for r in rows]
     return _rows(body, ["method", "time per waypoint", "mean error", "max error"])
 
 

@@ -143,9 +143,7 @@ def _run(
     known = {int(r["index"]): r for r in journal.records if first <= r["index"] < first + len(u)}
     for i, r in known.items():
         if not np.array_equal(r["u"], u[i - first]):
-            raise ArgumentError(
-                "path", "the journal holds other commands for this plan", "delete it and start again"
-            )
+            raise ArgumentError("path", "the journal holds other commands for this plan", "delete it and start again")
     size = _CHUNK[question.start]
     chunks: list[pools.Chunk] = []
     for a in range(0, len(u), size):
@@ -200,9 +198,7 @@ def _existing(path: Path, header: dict[str, Any]) -> Dataset:
     dataset = Dataset.load(path)
     different = [k for k, v in header.items() if dataset.facts.get(k) != v]
     if different:
-        raise ArgumentError(
-            "path", f"{path} holds another dataset ({', '.join(different)} differ)", "another path"
-        )
+        raise ArgumentError("path", f"{path} holds another dataset ({', '.join(different)} differ)", "another path")
     return dataset
 
 

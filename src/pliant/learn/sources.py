@@ -125,9 +125,7 @@ class FingerManipulator(SectionedArm):
         self.bend, self.curve, self.gains = float(bend), float(curve), np.array(gains, float)
         total = 3.0 * (section + link)
         body = RodBody("fingers", total, 0.1 * section, _rubber(1e6), rotation=_ALONG_Y)
-        drives = tuple(
-            Chamber(name=f"finger{i + 1}", effort_limits=(-self.pressure, self.pressure)) for i in range(3)
-        )
+        drives = tuple(Chamber(name=f"finger{i + 1}", effort_limits=(-self.pressure, self.pressure)) for i in range(3))
         robot = Robot(
             "finger_manipulator",
             (body,),

@@ -126,9 +126,7 @@ def train_torch(
         if time.perf_counter() - begin > time_limit:
             reason = "time used up"
             break
-    return Fit(
-        best.cpu().numpy(), np.array(history), k, time.perf_counter() - begin, reason, (f"device {where}",)
-    )
+    return Fit(best.cpu().numpy(), np.array(history), k, time.perf_counter() - begin, reason, (f"device {where}",))
 
 
 def network(torch: Any, theta: Any, sizes: tuple[int, ...], x: Any, derivative: bool) -> tuple[Any, Any]:

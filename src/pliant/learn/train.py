@@ -38,9 +38,7 @@ class Scaling:
 
     def scale(self, values: Array) -> Array:
         """Into [-1, 1] (columns that never change become 0)."""
-        return (values - self.mid) * np.where(
-            self.half > 0, 1.0 / np.where(self.half > 0, self.half, 1.0), 0.0
-        )
+        return (values - self.mid) * np.where(self.half > 0, 1.0 / np.where(self.half > 0, self.half, 1.0), 0.0)
 
 
 def fit(
@@ -114,9 +112,7 @@ def fit(
         "hidden": list(layers),
         "members": members,
         "seconds": 0.0,
-        "history": [
-            [[float(v) for v in row] for row in f.history[:: max(1, len(f.history) // 200)]] for f in fits
-        ],
+        "history": [[[float(v) for v in row] for row in f.history[:: max(1, len(f.history) // 200)]] for f in fits],
         "stopped": [f.reason for f in fits],
         "failed_samples": dataset.failed,
         "source": _plain(dataset.facts),
@@ -185,10 +181,7 @@ class _Work:
         moving = outputs.half > 0
         slopes, weights = None, 1.0
         if dy is not None:
-            factor = (
-                inputs.half[None, :]
-                * np.where(moving, 1.0 / np.where(moving, outputs.half, 1.0), 0.0)[:, None]
-            )
+            factor = inputs.half[None, :] * np.where(moving, 1.0 / np.where(moving, outputs.half, 1.0), 0.0)[:, None]
             slopes, weights = dy(self.train.rows) * factor, weight
         x, target = inputs.scale(self.train.u), outputs.scale(values)
         hold_out = (inputs.scale(self.check.u), outputs.scale(y(self.check.rows)))
@@ -233,9 +226,7 @@ def outputs_of(
         out = [J[:, :, 3:].reshape(k, 3 * p, m)]
         if frames:
             columns = np.swapaxes(dataset.rotation[rows][..., :2], -1, -2)  # (k, p, 2, 3)
-            turned = np.cross(
-                np.swapaxes(J[:, :, :3], -1, -2)[:, :, None], columns[:, :, :, None]
-            )  # (k, p, 2, m, 3)
+            turned = np.cross(np.swapaxes(J[:, :, :3], -1, -2)[:, :, None], columns[:, :, :, None])  # (k, p, 2, m, 3)
             out.append(np.swapaxes(turned, -1, -2).reshape(k, 6 * p, m))
         return np.concatenate(out, axis=1)
 
@@ -304,9 +295,7 @@ def _shape(dataset: Dataset, modes: int, hidden: tuple[int, ...], work: _Work) -
     )
 
 
-def _named(
-    report: Callable[[str, int, float, float], None], name: str
-) -> Callable[[int, float, float], None]:
+def _named(report: Callable[[str, int, float, float], None], name: str) -> Callable[[int, float, float], None]:
     return lambda k, a, b: report(name, k, a, b)
 
 

@@ -50,14 +50,10 @@ class TransferReport:
             f"{self.samples} measurements",
             f"  before: mean {mm(self.before['mean'])}, max {mm(self.before['max'])}",
             *(
-                f"{'*' if k == self.kind else ' '} {k}: mean {mm(e['mean'])}, "
-                f"95 % {mm(e['p95'])}, max {mm(e['max'])}"
+                f"{'*' if k == self.kind else ' '} {k}: mean {mm(e['mean'])}, 95 % {mm(e['p95'])}, max {mm(e['max'])}"
                 for k, e in self.errors.items()
             ),
-            *(
-                f"  with {n} measurements: mean {mm(e['mean'])}, 95 % {mm(e['p95'])}"
-                for n, e in self.curve.items()
-            ),
+            *(f"  with {n} measurements: mean {mm(e['mean'])}, 95 % {mm(e['p95'])}" for n, e in self.curve.items()),
             f"enough: {self.enough}" if self.enough else "more measurements would still help",
             *self.notes,
         ]
@@ -111,9 +107,7 @@ def transfer(
     """
     name = measurements.point
     if name not in learned.point_names:
-        raise ArgumentError(
-            "measurements", f"their point {name!r} was not learned", ", ".join(learned.point_names)
-        )
+        raise ArgumentError("measurements", f"their point {name!r} was not learned", ", ".join(learned.point_names))
     if measurements.u.shape[1] != learned.nu:
         raise ArgumentError("measurements", f"{measurements.u.shape[1]} commands", f"{learned.nu}")
     if kind != "best" and kind not in KINDS:
@@ -149,9 +143,7 @@ def transfer(
         tuple(notes),
     )
     facts = dict(learned.facts) | {"transfer": report.facts()}
-    return Transferred(
-        plain.but(corrections={**learned.knowledge.corrections, name: correction}, facts=facts), report
-    )
+    return Transferred(plain.but(corrections={**learned.knowledge.corrections, name: correction}, facts=facts), report)
 
 
 def _simplest(worst: Mapping[str, float]) -> str:
@@ -169,9 +161,7 @@ def cross_validate(
     out = np.empty(len(data))
     for part in np.array_split(order, folds):
         rest = np.setdiff1d(order, part)
-        c = fit_correction(
-            kind, y[rest], data.u[rest], data.load[rest], data.position[rest], eta=eta, seed=seed
-        )
+        c = fit_correction(kind, y[rest], data.u[rest], data.load[rest], data.position[rest], eta=eta, seed=seed)
         out[part] = miss(c, y[part], data.select(part))
     return out
 
@@ -201,9 +191,7 @@ def _curve(kind: str, y: Array, data: Measurements, eta: float, seed: int) -> di
     out = {}
     for n in counts:
         rows = pool[:n]
-        c = fit_correction(
-            kind, y[rows], data.u[rows], data.load[rows], data.position[rows], eta=eta, seed=seed
-        )
+        c = fit_correction(kind, y[rows], data.u[rows], data.load[rows], data.position[rows], eta=eta, seed=seed)
         out[n] = summary(miss(c, y[test], data.select(test)))
     return out
 

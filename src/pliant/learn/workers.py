@@ -87,9 +87,7 @@ def _pool(factory: Factory, workers: int) -> ProcessPoolExecutor:
     import multiprocessing
 
     context = multiprocessing.get_context("spawn")
-    return ProcessPoolExecutor(
-        workers, mp_context=context, initializer=_begin, initargs=(factory, os.getpid())
-    )
+    return ProcessPoolExecutor(workers, mp_context=context, initializer=_begin, initargs=(factory, os.getpid()))
 
 
 def _begin(factory: Factory, parent: int) -> None:

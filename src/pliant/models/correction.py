@@ -66,11 +66,7 @@ class Correction:
             bad.append("linear")
         if self.constant.shape != (3,):
             bad.append("constant")
-        if (
-            self.centres.ndim != 2
-            or self.centres.shape[1] != nz
-            or self.alpha.shape != (len(self.centres), 3)
-        ):
+        if self.centres.ndim != 2 or self.centres.shape[1] != nz or self.alpha.shape != (len(self.centres), 3):
             bad.append("centres or alpha")
         if self.network is not None and (self.network.inputs, self.network.outputs) != (nz, 3):
             bad.append("network")
@@ -83,9 +79,7 @@ class Correction:
         """The same map under another load (one number per load input)."""
         load = np.atleast_1d(np.asarray(load, float))
         if load.shape != self.load.shape:
-            raise ArgumentError(
-                "load", f"shape {load.shape}", f"{self.load.shape} (transfer with loads learns it)"
-            )
+            raise ArgumentError("load", f"shape {load.shape}", f"{self.load.shape} (transfer with loads learns it)")
         return replace(self, load=load)
 
     def inputs(self, y: Array, u: Array, load: Array | None = None) -> Array:
@@ -94,9 +88,7 @@ class Correction:
         if self.use_u:
             parts.append(np.atleast_2d(u))
         if len(self.load):
-            parts.append(
-                np.broadcast_to(self.load if load is None else load, (len(parts[0]), len(self.load)))
-            )
+            parts.append(np.broadcast_to(self.load if load is None else load, (len(parts[0]), len(self.load))))
         return np.concatenate(parts, axis=1)
 
     def __call__(self, y: Array, u: Array, load: Array | None = None) -> Array:
@@ -114,8 +106,7 @@ class Correction:
     def arrays(self) -> dict[str, Array]:
         """Plain arrays that describe the correction completely."""
         out = {
-            f: getattr(self, f)
-            for f in ("linear", "constant", "centres", "lengths", "alpha", "load", "low", "high")
+            f: getattr(self, f) for f in ("linear", "constant", "centres", "lengths", "alpha", "load", "low", "high")
         }
         out["flags"] = np.array([float(self.use_u), self.identity])
         if self.network is not None:

@@ -166,9 +166,7 @@ class KinematicModel:
         """Capsules from the base through the points."""
         n = len(self._names) + 1
         segments = np.stack([np.arange(n - 1), np.arange(1, n)], axis=1)
-        return Skin(
-            np.zeros((0, 3), np.int64), segments, np.full(n, 0.05 * self.length), np.zeros(n, np.int64)
-        )
+        return Skin(np.zeros((0, 3), np.int64), segments, np.full(n, 0.05 * self.length), np.zeros(n, np.int64))
 
     def skin_positions(self, q: Array) -> Array:
         """World positions of the skin's vertices [m] (n, 3)."""
@@ -196,9 +194,7 @@ def check_ranges(robot: Any, ranges: Any) -> Array:
             robot.actuator_index(name)
         missing = [n for n in names if n not in ranges]
         if missing:
-            raise ArgumentError(
-                "ranges", f"nothing for {', '.join(missing)}", "(low, high) for every actuator"
-            )
+            raise ArgumentError("ranges", f"nothing for {', '.join(missing)}", "(low, high) for every actuator")
         ranges = [ranges[n] for n in names]
     try:
         out = np.array(ranges, dtype=float)

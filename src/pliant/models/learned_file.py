@@ -114,8 +114,7 @@ def _knowledge(header: dict[str, Any], arrays: dict[str, Array]) -> Knowledge:
     own = part("jacobian")
     kinds = header["corrections"]
     corrections = {
-        n: Correction.from_arrays(str(kind), part(f"correction{i}"))
-        for i, (n, kind) in enumerate(kinds.items())
+        n: Correction.from_arrays(str(kind), part(f"correction{i}")) for i, (n, kind) in enumerate(kinds.items())
     }
     actuators = tuple({str(k): str(v) for k, v in a.items()} for a in header["actuators"])
     for a in actuators:
