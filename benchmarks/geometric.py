@@ -31,6 +31,7 @@ from pliant.solve.equilibrium import equilibrium
 from pliant.solve.flex import flex
 from pliant.solve.geometric_batch import batch
 from pliant.solve.projection import project
+from pliant.solve.sensitivity import sensitivity
 
 REPORT = Path(__file__).resolve().parents[1] / "docs" / "benchmarks" / "geometric.md"
 LINES: list[str] = []
@@ -95,7 +96,9 @@ def iteration() -> None:
 def _arm(size: float, law: bool = False) -> GeometricModel:
     material = None if law else Corotational.from_young(5.5e6, 0.40)
     robot = three_chamber_arm(size=size, material=material)
-    return GeometricModel(robot.but(actuators=tuple(Chamber(name=a.name, drive="displacement") for a in robot.actuators)))
+    return GeometricModel(
+        robot.but(actuators=tuple(Chamber(name=a.name, drive="displacement") for a in robot.actuators))
+    )
 
 
 def solvers() -> None:
@@ -122,12 +125,16 @@ def solvers() -> None:
 
 def scaling() -> None:
     """flex from rest to volume ratio 2 on meshes of 2k to 200k tets."""
-    say("\n## Scaling: finger, rest to volume ratio 2.0 with flex\n\n| tets | unknowns | iterations | CPU s |\n|---|---|---|---|")
+    say(
+        "\n## Scaling: finger, rest to volume ratio 2.0 with flex\n\n| tets | unknowns | iterations | CPU s |\n|---|---|---|---|"
+    )
     for size, layers, teeth in ((7e-3, 1, 4), (5e-3, 1, 12), (2.9e-3, 1, 12), (2.9e-3, 2, 12), (1.6e-3, 2, 12)):
         model = GeometricModel(pneumatic_finger(size=size, layers=layers, teeth=teeth))
         flex(model, model.command({"air": 1.01}))
         state, cpu, _ = timed(lambda m=model: flex(m, m.command({"air": 2.0})))
-        say(f"| {len(model.layout.groups[0].cells)} | {model.nv} | {state.iterations} {state.status.name} | {cpu:.2f} |")
+        say(
+            f"| {len(model.layout.groups[0].cells)} | {model.nv} | {state.iterations} {state.status.name} | {cpu:.2f} |"
+        )
 
 
 def collision() -> None:
@@ -161,21 +168,27 @@ def ik() -> None:
     """L and flame paths of the cable finger."""
     model = GeometricModel(notched_finger().but(gravity=(0, 0, 0)))
     space = sample_workspace(model, "corner", BOUNDS, 4, mix=MIX)
-    centre = model.locate(flex(model, MIX @ np.full(3, 3.5e-3)), "corner").position
-    a = 0.04 * space.width
-    s = np.linspace(0, 1, 28)[:, None]
-    ell = np.vstack([centre + a * (s * [0, 0, 1]), centre + a * ([0, 0, 1] + s[1:] * [1, 0, 0])])
-    t = np.linspace(0, 2 * np.pi, 85)
-    flame = centre + a * np.stack([np.sin(t) * (0.6 + 0.4 * np.cos(t)), 0 * t, np.cos(t)], axis=1)
+    middle = flex(model, MIX @ np.full(3, 3.5e-3))
+    centre = model.locate(middle, "corner").position
+    J = sensitivity(model, middle).of("corner")[3:][[0, 2]] @ MIX * 7e-3
+    frame, reach, _ = np.linalg.svd(J)
+    easy, hard = (0.12 * r * np.array([d[0], 0.0, d[1]]) for r, d in zip(reach, frame.T))
+    s, t = np.linspace(0, 1, 28)[:, None], np.linspace(0, 2 * np.pi, 85)[:, None]
+    ell = np.vstack([centre + s * hard, centre + hard + s[1:] * easy])
+    flame = centre + np.sin(t) * (0.6 + 0.4 * np.cos(t)) * hard + np.cos(t) * easy
     say("\n## Inverse kinematics of the cable finger (0.2 mm)\n")
-    say("| path | points | method | CPU s | wall s | mean error mm | max error mm | forward solves |\n|---|---|---|---|---|---|---|---|")
+    say(
+        "| path | points | method | CPU s | wall s | mean error mm | max error mm | forward solves |\n|---|---|---|---|---|---|---|---|"
+    )
     for name, path, method in (("L", ell, "gauss-newton"), ("flame", flame, "gauss-newton"), ("L", ell, "descent")):
         found, cpu, wall = timed(
             lambda p=path, m=method: follow_path(
                 model, "corner", p, BOUNDS, workspace=space, threshold=2e-4, axes=(0, 2), mix=MIX, method=m
             )
         )
-        error = [1e3 * np.linalg.norm((model.locate(f.state, "corner").position - p)[[0, 2]]) for f, p in zip(found, path)]
+        error = [
+            1e3 * np.linalg.norm((model.locate(f.state, "corner").position - p)[[0, 2]]) for f, p in zip(found, path)
+        ]
         say(f"| {name} | {len(path)} | {method} | {cpu:.2f} | {wall:.2f} | {np.mean(error):.3f} | {max(error):.3f} "
             f"| {sum(f.evaluations for f in found)} |")  # fmt: skip
 
@@ -188,7 +201,9 @@ def arm(size: float = 0.0021) -> None:
     first = flex(model, 0.4 * high)
     base = model.locate(first, "tip").position
     path = [base + 2e-3 * np.array([np.cos(t), np.sin(t), 0.3]) for t in np.linspace(0, 2, 4)]
-    say(f"\n## Inverse kinematics of the three-chamber arm, {tets} tets\n\n| waypoint | CPU s | wall s | error mm | solves |\n|---|---|---|---|---|")
+    say(
+        f"\n## Inverse kinematics of the three-chamber arm, {tets} tets\n\n| waypoint | CPU s | wall s | error mm | solves |\n|---|---|---|---|---|"
+    )
     from pliant.inverse.descent import gauss_newton
 
     u, state = 0.4 * high, first

@@ -44,7 +44,7 @@ def export(path: Path) -> None:
     print(f"{len(data['cells'])} tets, {len(data['rest'])} nodes -> {path}")
 
 
-def _load(name: str):  # noqa: ANN202
+def _load(name: str):
     spec = importlib.util.spec_from_file_location(name, HERE / "src" / "pliant" / "_kernels" / f"{name}.py")
     assert spec and spec.loader
     module = importlib.util.module_from_spec(spec)
@@ -69,7 +69,12 @@ def run(path: Path, device: str, sizes: list[int], tolerance: float, window: int
     )
     inverse = torch.linalg.inv(dense)
     ops = kernels.TorchOps(data, inverse, device)
-    print("device", torch.cuda.get_device_name(0) if device.startswith("cuda") else device, "fused", ops.kernel is not None)
+    print(
+        "device",
+        torch.cuda.get_device_name(0) if device.startswith("cuda") else device,
+        "fused",
+        ops.kernel is not None,
+    )
     iteration.iterate(ops, data, U[:8], tolerance=1e-3, iterations=20, window=window)  # warm up
     for nb in sizes:
         begin = time.perf_counter()

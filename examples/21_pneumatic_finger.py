@@ -32,7 +32,10 @@ def main(quick: bool = False) -> float:
         share = np.quantile(model.strains(state), [0.5, 0.9, 0.99])
         print(f"alpha {ratio}: {angle:.0f} degrees, {state.effort[0] / 1e3:.0f} kPa, {state.iterations} iterations, "
               f"{state.elapsed:.2f} s; strain of 50, 90, 99 % of the elements below {np.round(share, 3)}")  # fmt: skip
-        residual = np.abs(fem.force(state.q, state.effort)).max() / np.abs(fem.actuation(state.q, state.effort) @ state.effort).max()
+        residual = (
+            np.abs(fem.force(state.q, state.effort)).max()
+            / np.abs(fem.actuation(state.q, state.effort) @ state.effort).max()
+        )
         print(f"   finite elements at this pose are out of balance by {residual:.1e}")
         largest = max(largest, angle)
     out = Path("out")

@@ -27,7 +27,7 @@ def main(quick: bool = False) -> float:
         state = flex(model, model.command({"air": ratio}), start=state, strict=True)
         reached = model.ratios(state)["air"]
         print(f"alpha {reached:.3f}: {state.effort[0] / 1e3:.1f} kPa, {state.iterations} iterations, "
-              f"{state.elapsed:.2f} s, {model.inverted(state)} inverted elements")  # fmt: skip
+              f"{state.elapsed:.2f} s, {model.inversions(state)} inverted elements")  # fmt: skip
         snapshot(model, state, out / f"twister_{ratio:.0f}.png", title=f"alpha {ratio:.0f}")
     return reached
 

@@ -123,7 +123,15 @@ def test_E5_the_nearest_sample_is_a_better_start(model, workspace):
     counts = []
     for i in (near, far):
         found = gauss_newton(
-            model, "corner", target, workspace.u[i], BOUNDS, threshold=1e-5, state=workspace.states[i], axes=PLANE, mix=MIX
+            model,
+            "corner",
+            target,
+            workspace.u[i],
+            BOUNDS,
+            threshold=1e-5,
+            state=workspace.states[i],
+            axes=PLANE,
+            mix=MIX,
         )
         counts.append(found.iterations if found.status is Status.CONVERGED else 99)
     assert counts[0] < counts[1]
@@ -142,7 +150,9 @@ def test_E6_unreachable_parts_of_a_path_end_at_the_boundary(model, workspace):
 def test_E8_lookup_is_worse_than_inversion(model, workspace):
     path = _arc(model, 8)
     steps = follow_path(model, "corner", path, BOUNDS, workspace=workspace, threshold=1e-4, axes=PLANE, mix=MIX)
-    ours = np.array([np.linalg.norm((model.locate(s.state, "corner").position - p)[[0, 2]]) for s, p in zip(steps, path)])
+    ours = np.array(
+        [np.linalg.norm((model.locate(s.state, "corner").position - p)[[0, 2]]) for s, p in zip(steps, path)]
+    )
     lookup = np.array([np.linalg.norm((workspace.points[workspace.nearest(p)] - p)[[0, 2]]) for p in path])
     assert lookup.mean() > 5 * ours.mean()
 

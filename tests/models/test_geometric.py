@@ -24,7 +24,7 @@ from pliant.solve.flex import flex
 from pliant.solve.sensitivity import sensitivity
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
-from harness import check_derivatives, check_virtual_work, golden_beam, relative  # noqa: E402
+from harness import check_derivatives, check_virtual_work, golden_beam, relative
 
 
 @pytest.fixture(scope="module")

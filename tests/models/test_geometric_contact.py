@@ -93,7 +93,9 @@ def test_C5_no_adhesion(cantilever, spring):
     touching = project(cantilever, {"push": 0.02}, obstacles=[floor], spring=spring, clearance=1e-4, alarm=3e-3)
     assert touching.ok and (touching.contacts.forces > 0).any()
     far = floor.moved((0, 0, -0.05))
-    left = project(cantilever, {"push": 0.02}, obstacles=[far], spring=spring, clearance=1e-4, start=touching, tolerance=1e-9)
+    left = project(
+        cantilever, {"push": 0.02}, obstacles=[far], spring=spring, clearance=1e-4, start=touching, tolerance=1e-9
+    )
     free = project(cantilever, {"push": 0.02}, tolerance=1e-9)
     assert left.ok and not (left.contacts.forces > 0).any()
     assert np.abs(left.q - free.q).max() < 1e-6
@@ -170,7 +172,9 @@ def test_C15_a_membrane_moves_only_by_contact_with_the_chamber_below():
     box = TetMesh.voxels(mask, (5e-3, 5e-3, 3e-3)).with_cavity("air")
     box = box.with_node_set("floor", lambda x: x[:, 2] < 1e-9)
     sheet = TetMesh.box((0.03, 0.03, 0.002), (6, 6, 1), (0, 0, 0.0095))
-    sheet = sheet.with_node_set("rim", lambda x: (np.abs(x[:, 0] - 0.015) > 0.0149) | (np.abs(x[:, 1] - 0.015) > 0.0149))
+    sheet = sheet.with_node_set(
+        "rim", lambda x: (np.abs(x[:, 0] - 0.015) > 0.0149) | (np.abs(x[:, 1] - 0.015) > 0.0149)
+    )
     skin = thesis_silicone("dragonskin")
     robot = Robot("membrane", (SoftBody("box", box, skin), SoftBody("sheet", sheet, skin)),
                   (Fixation("floor", "box"), Fixation("rim", "sheet")),

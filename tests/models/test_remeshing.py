@@ -77,7 +77,7 @@ def test_C10_alpha_115_without_inverted_body_elements():
     state = None
     for ratio in (5.0, 28.0, 115.0):
         state = flex(model, model.command({"air": ratio}), start=state)
-        assert state.ok and model.inverted(state) == 0
+        assert state.ok and model.inversions(state) == 0
         assert model.ratios(state)["air"] == pytest.approx(ratio, rel=1e-9)
 
 

@@ -159,8 +159,9 @@ def tangent(F, curve, width, lame, volume, P, C, A):
 def projected_tangent(F, curve, width, lame, volume, P, C, A):
     """As `tangent`, with the negative eigenvalues of A set to zero.
 
-    In the frames of the singular values s_i the tangent of an isotropic energy w(s) splits into the 3 x 3 matrix of the
-    second derivatives and, per pair, a flip of eigenvalue (w_i - w_j)/(s_i - s_j) and a twist of (w_i + w_j)/(s_i + s_j).
+    In the frames of the singular values s_i the tangent of an isotropic energy w(s) splits into the 3 x 3 matrix of
+    the second derivatives and, per pair, a flip of eigenvalue (w_i - w_j)/(s_i - s_j) and a twist of
+    (w_i + w_j)/(s_i + s_j).
     """
     W = stress(F, curve, width, lame, volume, P, C)
     u0, u1, u2, u3, u4, u5, u6, u7, u8, s0, s1, s2, v0, v1, v2, v3, v4, v5, v6, v7, v8 = svd_scalars(F)
@@ -280,20 +281,20 @@ def tangents(x, cells, grads, weights, row, curves, width, lame, volume, scale, 
                 for i in range(3):
                     out[cells[e, b], i] -= P[i, 0] * g0 + P[i, 1] * g1 + P[i, 2] * g2
                 for r in range(9):
-                    for l in range(3):
-                        B[r, l] = A[r, 3 * l] * g0 + A[r, 3 * l + 1] * g1 + A[r, 3 * l + 2] * g2
+                    for c in range(3):
+                        B[r, c] = A[r, 3 * c] * g0 + A[r, 3 * c + 1] * g1 + A[r, 3 * c + 2] * g2
                 for a in range(b + 1):
                     for i in range(3):
-                        for l in range(3):
-                            K[3 * a + i, 3 * b + l] += (
-                                B[3 * i, l] * G[a, 0] + B[3 * i + 1, l] * G[a, 1] + B[3 * i + 2, l] * G[a, 2]
+                        for c in range(3):
+                            K[3 * a + i, 3 * b + c] += (
+                                B[3 * i, c] * G[a, 0] + B[3 * i + 1, c] * G[a, 1] + B[3 * i + 2, c] * G[a, 2]
                             )
         S = slots[e]
         for b in range(k):
             for a in range(b + 1):
                 for i in range(3):
-                    for l in range(3):
-                        r, s = 3 * a + i, 3 * b + l
+                    for c in range(3):
+                        r, s = 3 * a + i, 3 * b + c
                         if S[r, s] >= 0:
                             data[S[r, s]] += K[r, s]
                         if a != b and S[s, r] >= 0:

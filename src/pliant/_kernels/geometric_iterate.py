@@ -38,8 +38,10 @@ def iterate(
     R = [_tile(xp, eye, nb) for _ in parts]
     p = [_tile(xp, origin, nb) for _, _, origin in parts]
     nv = 3 * n + 6 * len(parts)
-    dq_history, df_history = [], []
-    last_step = last_f = None
+    dq_history: list[Any] = []
+    df_history: list[Any] = []
+    last_step: Any = None
+    last_f: Any = None
     done = np.zeros(nb, dtype=bool)
     count = np.full(nb, iterations)
     step_size = np.full(nb, np.inf)

@@ -122,7 +122,7 @@ def plain(x: Any, tables: dict[str, Any]) -> Any:
     X = x[:, tables["cells"].long()]
     D = X[:, :, 1:] - X[:, :, :1]
     F = torch.einsum("neai,eaj->neij", D, tables["grads"])
-    U, S, Vh = torch.linalg.svd(F)
+    U, _, Vh = torch.linalg.svd(F)
     sign = torch.sign(torch.linalg.det(U @ Vh))
     U = torch.cat([U[..., :2], U[..., 2:] * sign[..., None, None]], dim=-1)
     R = U @ Vh

@@ -41,7 +41,8 @@ def run(args: argparse.Namespace) -> int:
     from pliant.solve.flex import flex
 
     fem, geometric = FemModel(robot), GeometricModel(robot)
-    for model, solve in ((fem, equilibrium), (geometric, flex)):  # compile before timing
+    pairs: list[tuple[Any, Any]] = [(fem, equilibrium), (geometric, flex)]
+    for model, solve in pairs:  # compile before timing
         solve(model, {k: 1e-3 * v for k, v in values.items()})
     first, fem_time, fem_memory = _measured(lambda: equilibrium(fem, values))
     second, time_, memory = _measured(lambda: flex(geometric, values))
@@ -60,7 +61,14 @@ def run(args: argparse.Namespace) -> int:
         "largest_difference_relative": worst / size,
     }
     rows = [
-        [name, s.status.name, str(s.iterations), f"{t:.3f} s", f"{m / 1e6:.0f} MB", ", ".join(f"{e:.4g}" for e in s.effort)]
+        [
+            name,
+            s.status.name,
+            str(s.iterations),
+            f"{t:.3f} s",
+            f"{m / 1e6:.0f} MB",
+            ", ".join(f"{e:.4g}" for e in s.effort),
+        ]
         for name, s, t, m in (("FEM", first, fem_time, fem_memory), ("geometric", second, time_, memory))
     ]
     lines = [f"{robot.name}: {fem.nodes} nodes, {fem.nv} unknowns", ""]

@@ -145,7 +145,7 @@ def calibrate_shape(
     stiff = shape_material(stiff_shape)
     low, high = np.log(stiff_shape / (20.0 * elasticity)), np.log(stiff_shape)
     shape, found, moved, steps = stiff_shape, 1.0, 0.0, 0
-    for steps in range(1, 40):
+    for steps in range(1, 40):  # noqa: B007
         shape = float(np.exp(0.5 * (low + high)))
         found, moved = measured_ratio(stiff, shape_material(shape), strain=strain, **bar)
         if found > elasticity:

@@ -6,9 +6,10 @@ ratio. Written with deformation gradients the energy does not depend on the mesh
 
     E = sum_e V_e w ( R |F - R_e|^2 + (1 - R) |F - F_s|^2 ),     F_s = F - (tr S / 3 - 1) R_e
 
-with F = R_e S. F_s is the nearest shape of mean stretch one; measured so, the energy is that of a co-rotational body, and
-`volume="determinant"` keeps the volume itself (as rubber does). It is finite for every deformation, inverted elements too, and its Hessian is bounded by a constant matrix that is
-factorised once: `project` uses that (local/global iterations), `equilibrium` uses the exact Hessian.
+with F = R_e S. F_s is the nearest shape of mean stretch one; measured so, the energy is that of a co-rotational
+body, and `volume="determinant"` keeps the volume itself (as rubber does). It is finite for every deformation,
+inverted elements too, and its Hessian is bounded by a constant matrix that is factorised once: `project` uses that
+(local/global iterations), `equilibrium` uses the exact Hessian.
 """
 
 from __future__ import annotations
@@ -147,7 +148,7 @@ class GeometricModel(SolidModel):
 
     @cached_property
     def rest_measures(self) -> Array:
-        """Rest length of each cable [m], volume of each chamber [m^3], half capacity of each layer [F]; else nan (nu,)."""
+        """Rest length of cables [m], volume of chambers [m^3], half capacity of layers [F]; else nan (nu,)."""
         out = []
         for a, (_, bound) in zip(self.robot.actuators, self._bound):
             if isinstance(a, Cable):
@@ -172,7 +173,9 @@ class GeometricModel(SolidModel):
             i = self.robot.actuator_index(name)
             a, measure, ratio = self.robot.actuators[i], self.rest_measures[i], float(given)
             if np.isnan(measure):
-                raise ArgumentError(f"ratios[{name!r}]", f"a {a.kind} has no ratio", "cables, chambers, dielectric layers")
+                raise ArgumentError(
+                    f"ratios[{name!r}]", f"a {a.kind} has no ratio", "cables, chambers, dielectric layers"
+                )
             if not (np.isfinite(ratio) and ratio > 0.0):
                 raise ArgumentError(f"ratios[{name!r}]", f"{given}", "a finite number greater than 0")
             if a.drive != "displacement":
@@ -226,6 +229,6 @@ class GeometricModel(SolidModel):
         """Largest principal engineering strain |sigma - 1| of each element (ne,)."""
         return np.abs(np.linalg.svd(self.deformation_gradients(state), compute_uv=False) - 1.0).max(axis=1)
 
-    def inverted(self, state: Any) -> int:
+    def inversions(self, state: Any) -> int:
         """Number of inverted elements."""
         return int((np.linalg.det(self.deformation_gradients(state)) <= 0.0).sum())

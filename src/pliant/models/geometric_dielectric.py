@@ -88,16 +88,21 @@ class LayerCapacity:
         for (p, q), (_, B, w) in zip(self._tangents(x), self._blocks):
             eye = np.eye(3)
             pp, qq, pq = ((a * b).sum(axis=-1)[..., None, None] for a, b in ((p, p), (q, q), (p, q)))
-            outer = lambda a, b: a[..., :, None] * b[..., None, :]  # noqa: E731
-            hpp = 2.0 * (qq * eye - outer(q, q))
-            hqq = 2.0 * (pp * eye - outer(p, p))
-            hpq = 2.0 * (2.0 * outer(p, q) - outer(q, p) - pq * eye)
+            hpp = 2.0 * (qq * eye - _outer(q, q))
+            hqq = 2.0 * (pp * eye - _outer(p, p))
+            hpq = 2.0 * (2.0 * _outer(p, q) - _outer(q, p) - pq * eye)
             a, b = B[:, :, 0], B[:, :, 1]
-            total = np.einsum("eg,ega,egc,egij->eacij", w, a, a, hpp) + np.einsum("eg,ega,egc,egij->eacij", w, b, b, hqq)
+            total = np.einsum("eg,ega,egc,egij->eacij", w, a, a, hpp) + np.einsum(
+                "eg,ega,egc,egij->eacij", w, b, b, hqq
+            )
             mixed = np.einsum("eg,ega,egc,egij->eacij", w, a, b, hpq)
             total += mixed + mixed.transpose(0, 2, 1, 4, 3)
             blocks.append(total.reshape(-1, 3, 3))
         return np.concatenate(blocks)
+
+
+def _outer(a: Array, b: Array) -> Array:
+    return a[..., :, None] * b[..., None, :]
 
 
 def prestretched(model: Any, group_index: int) -> Array:
@@ -113,7 +118,7 @@ def prestretched(model: Any, group_index: int) -> Array:
             ids = model._elements_of(actuator.region, actuator.body)[group_index]
             if len(ids):
                 n, c = np.array(actuator.normal), actuator.prestretch
-                inverse = (np.eye(3) - np.outer(n, n)) / np.sqrt(c) + c * np.outer(n, n)
+                inverse = (np.eye(3) - np._outer(n, n)) / np.sqrt(c) + c * np._outer(n, n)
                 out = out.copy()
                 out[ids] = out[ids] @ inverse
     return out

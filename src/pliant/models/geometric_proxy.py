@@ -7,7 +7,7 @@ induce in the free nodes are four scalar solutions per part, whatever its orient
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import scipy.sparse as sp
@@ -60,9 +60,7 @@ class Proxy:
             rows.append(np.arange(n))
             cols.append(np.arange(n))
             vals.append(extra)
-        self.matrix = sp.csr_matrix(
-            (np.concatenate(vals), (np.concatenate(rows), np.concatenate(cols))), shape=(n, n)
-        )
+        self.matrix = sp.csr_matrix((np.concatenate(vals), (np.concatenate(rows), np.concatenate(cols))), shape=(n, n))
         self._factorise()
 
     def _factorise(self) -> None:
@@ -70,7 +68,8 @@ class Proxy:
         masks = [layout.dof[:, i] >= 0 for i in range(3)]
         self.uniform = all(np.array_equal(masks[0], m) for m in masks[1:])
         self.factorisations = 0
-        self.free, self.factors = [], []
+        self.free: list[Array] = []
+        self.factors: list[Any] = []
         for i in range(3):
             if i and self.uniform:
                 self.free.append(self.free[0])

@@ -1,7 +1,8 @@
 """The source's own formulation, for reproduction: centred vertex matrices, shape blending, soft actuation elements.
 
-Algorithm 1 of G. Fang's thesis with the errata of the specification (6.5): rotations by SVD with the reflection repaired, the
-cube root in the volume scale (`literal=True` for the printed formula), triangles weighted by area times mean edge.
+Algorithm 1 of G. Fang's thesis with the errata of the specification (6.5): rotations by SVD with the reflection
+repaired, the cube root in the volume scale (`literal=True` for the printed formula), triangles weighted by area
+times mean edge.
 Its weights depend on the mesh size and its chambers resist shear; `GeometricModel` has neither flaw.
 """
 
@@ -77,9 +78,7 @@ def layer_target(prisms: Array, ratio: Array | float) -> Array:
     cb, ct = bottom.mean(axis=1, keepdims=True), top.mean(axis=1, keepdims=True)
     middle, half = 0.5 * (cb + ct), 0.5 * (ct - cb)
     grow = np.sqrt(lam)
-    return np.concatenate(
-        [middle - half / lam + grow * (bottom - cb), middle + half / lam + grow * (top - ct)], axis=1
-    )
+    return np.concatenate([middle - half / lam + grow * (bottom - cb), middle + half / lam + grow * (top - ct)], axis=1)
 
 
 def chamber_target(tets: Array, ratio: Array | float) -> Array:
@@ -112,7 +111,10 @@ def measures(kind: str, shapes: Array) -> Array:
     if kind == "cable":
         return np.linalg.norm(shapes[:, 1] - shapes[:, 0], axis=1)
     if kind == "layer":
-        area = [np.linalg.norm(np.cross(t[:, 1] - t[:, 0], t[:, 2] - t[:, 0]), axis=1) / 2 for t in (shapes[:, :3], shapes[:, 3:])]
+        area = [
+            np.linalg.norm(np.cross(t[:, 1] - t[:, 0], t[:, 2] - t[:, 0]), axis=1) / 2
+            for t in (shapes[:, :3], shapes[:, 3:])
+        ]
         return 0.5 * (area[0] + area[1])
     return element_volumes(shapes)
 
@@ -152,7 +154,13 @@ class ThesisSimulator:
     """
 
     def __init__(
-        self, vertices: Array, groups: list[ElementGroup], fixed: Array, *, literal: bool = False, distribution: str = "uniform"
+        self,
+        vertices: Array,
+        groups: list[ElementGroup],
+        fixed: Array,
+        *,
+        literal: bool = False,
+        distribution: str = "uniform",
     ) -> None:
         self.rest = np.asarray(vertices, float)
         self.groups, self.literal, self.distribution = groups, literal, distribution
@@ -219,7 +227,7 @@ class ThesisSimulator:
         x = np.array(self.rest if start is None else start, dtype=float)
         history, previous, status = Anderson(window), np.inf, Status.MAX_ITERATIONS
         used = 0
-        for used in range(1, iterations + 1):
+        for used in range(1, iterations + 1):  # noqa: B007
             f = (self.step(x, ratios) - x)[self.free]
             size = float(np.abs(f).max())
             if size <= tolerance:

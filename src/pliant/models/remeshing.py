@@ -60,7 +60,7 @@ def fill_surface(vertices: Array, triangles: Array, *, size: float | None = None
 
 def needs_remeshing(rest: Array, current: Array, *, alpha: float = ALPHA_MAX, stretch: float = D_MAX) -> Array:
     """Which tets (n, 4, 3) have grown by more than alpha or are stretched by more than a Frobenius norm (n,)."""
-    edges = lambda s: (s[:, 1:] - s[:, :1]).transpose(0, 2, 1)  # noqa: E731
+    edges = lambda s: (s[:, 1:] - s[:, :1]).transpose(0, 2, 1)
     F = edges(current) @ np.linalg.inv(edges(rest))
     return (np.linalg.det(F) > alpha) | (np.linalg.norm(F, axis=(1, 2)) > stretch)
 
@@ -139,9 +139,7 @@ def inflate(
     for stage in schedule(ratio, limit) if remesh else [ratio]:
         now = abs(enclosed_volume(x[:n], surface)) if remesh else first
         simulator = ThesisSimulator(np.vstack([x[:n], inner]), [*groups, chamber], fixed)
-        result = simulator.forward(
-            {"air": stage * first / now}, tolerance=tolerance, iterations=iterations
-        )
+        result = simulator.forward({"air": stage * first / now}, tolerance=tolerance, iterations=iterations)
         x = result.vertices[:n]
         inner = result.vertices[n:]
         out.stages.append(stage)

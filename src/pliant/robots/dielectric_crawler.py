@@ -25,7 +25,7 @@ def dielectric_crawler(
     """A film on a frame, 80 x 40 mm, lying in the x-y plane with its ends (the legs) on the ground.
 
     The film was stretched before it was glued on: released, it would shrink to 0.7 of its area. So the crawler arches.
-    A voltage lets the film grow again and flattens the arch; friction that differs between its legs turns that into steps.
+    A voltage lets the film grow again and flattens the arch; legs that slip one way only turn that into steps.
 
     Args:
         length, width: of the crawler [m].
@@ -45,14 +45,21 @@ def dielectric_crawler(
     mesh = mesh.with_node_set("back_leg", lambda x: (x[:, 0] < 1e-9) & (x[:, 2] < 1e-9))
     mesh = mesh.with_node_set("front_leg", lambda x: (x[:, 0] > length - 1e-9) & (x[:, 2] < 1e-9))
     mesh = mesh.with_node_set("pin", lambda x: (x[:, 0] < 1e-9) & (x[:, 2] < 1e-9) & (np.abs(x[:, 1]) < 1e-9))
-    mesh = mesh.with_node_set("guide", lambda x: (x[:, 0] > length - 1e-9) & (x[:, 2] < 1e-9) & (np.abs(x[:, 1]) < 1e-9))
+    mesh = mesh.with_node_set(
+        "guide", lambda x: (x[:, 0] > length - 1e-9) & (x[:, 2] < 1e-9) & (np.abs(x[:, 1]) < 1e-9)
+    )
     elastomer = Corotational.from_young(0.2e6, 0.45, density=960.0, source="VHB-like, illustrative")
     strip = Corotational.from_young(0.4e9, 0.3, density=1380.0, source="PET strips with gaps, illustrative")
     layer = DielectricLayer(name="film", thickness=film, prestretch=prestretch, drive=drive)
     return Robot(
         "dielectric_crawler",
         (SoftBody("body", mesh, strip, {"film": elastomer}),),
-        (Fixation("back_leg", axes="z"), Fixation("front_leg", axes="z"), Fixation("pin"), Fixation("guide", axes="yz")),
+        (
+            Fixation("back_leg", axes="z"),
+            Fixation("front_leg", axes="z"),
+            Fixation("pin"),
+            Fixation("guide", axes="yz"),
+        ),
         actuators=(layer,),
         points=(
             Point("back", (0.0, 0.0, 0.0)),

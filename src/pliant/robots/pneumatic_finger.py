@@ -60,24 +60,16 @@ def pneumatic_finger(
     if layers > 1:
         xs, xo = _refined(xs, xo, [k in ("wall", "cap") for k in kinds], layers)
     ys, yo = graded([-width / 2, -width / 2 + wall, width / 2 - wall, width / 2], size, 1)
-    zs, zo = graded(
-        [0.0, floor / 2, floor, floor + channel, floor + channel + wall, height - wall, height], size, 1
-    )
+    zs, zo = graded([0.0, floor / 2, floor, floor + channel, floor + channel + wall, height - wall, height], size, 1)
     if layers > 1:
         ys, yo = _refined(ys, yo, [True, False, True], layers)
         zs, zo = _refined(zs, zo, [False, False, False, True, False, True], layers)
     kind = np.array(kinds, dtype=object)[xo]
     inside_y = yo == 1
     solid = np.ones((len(xo), len(yo), len(zo)), dtype=bool)
-    solid[
-        (kind == "notch")[:, None, None] & np.ones_like(yo, bool)[None, :, None] & (zo >= 4)[None, None, :]
-    ] = False
+    solid[(kind == "notch")[:, None, None] & np.ones_like(yo, bool)[None, :, None] & (zo >= 4)[None, None, :]] = False
     air = (kind == "hollow")[:, None, None] & inside_y[None, :, None] & ((zo >= 2) & (zo <= 4))[None, None, :]
-    passage = (
-        ((kind == "wall") | (kind == "notch"))[:, None, None]
-        & inside_y[None, :, None]
-        & (zo == 2)[None, None, :]
-    )
+    passage = ((kind == "wall") | (kind == "notch"))[:, None, None] & inside_y[None, :, None] & (zo == 2)[None, None, :]
     first, last = xo == 0, xo >= 4 * teeth - 2
     passage &= ~(first | last)[:, None, None]
     solid &= ~(air | passage)
@@ -85,9 +77,7 @@ def pneumatic_finger(
     mesh = with_cavities(mesh, {"air": (teeth * pitch / 2, 0.0, height / 3)})
     mesh = mesh.with_node_set("base", near(0, 0.0)).with_region("strip", lambda c: c[:, 2] < floor / 2)
     body = material or Corotational.from_young(2.5e6, 0.40, density=1150.0, source="illustrative, TPU-like")
-    stiff = strip or Corotational.from_young(
-        100.0 * body.young, 0.30, density=1180.0, source="100 times the body"
-    )
+    stiff = strip or Corotational.from_young(100.0 * body.young, 0.30, density=1180.0, source="100 times the body")
     return Robot(
         "pneumatic_finger",
         (SoftBody("body", mesh, body, {"strip": stiff}),),
@@ -99,9 +89,7 @@ def pneumatic_finger(
     )
 
 
-def _refined(
-    lines: np.ndarray, owner: np.ndarray, chosen: list[bool], layers: int
-) -> tuple[np.ndarray, np.ndarray]:
+def _refined(lines: np.ndarray, owner: np.ndarray, chosen: list[bool], layers: int) -> tuple[np.ndarray, np.ndarray]:
     """Divide the cells of the chosen intervals into a number of layers."""
     out, mine = [float(lines[0])], []
     for a, b, o in zip(lines[:-1], lines[1:], owner):

@@ -19,8 +19,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from pliant.algebra.factorisation import NotPositiveDefinite
 from pliant.actuators import Chamber, DielectricLayer
+from pliant.algebra.factorisation import NotPositiveDefinite
 from pliant.contact.contacts import Contacts
 from pliant.errors import ArgumentError, PliantError
 from pliant.models.geometric_turning import Turner
@@ -328,8 +328,8 @@ class Flexing:
 
         problem = self.problem
         state = equilibrium(
-            self.model, u, start=start, max_iterations=60 if problem.obstacles else 300, obstacles=problem.obstacles, alarm=problem.alarm,
-            contact_distance=self.contact_distance,
+            self.model, u, start=start, max_iterations=60 if problem.obstacles else 300,
+            obstacles=problem.obstacles, alarm=problem.alarm, contact_distance=self.contact_distance,
         )  # fmt: skip
         return state.but(notes=(*state.notes, "turning steps did not converge; equilibrium took over"))
 

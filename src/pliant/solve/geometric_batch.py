@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -115,7 +116,7 @@ class CpuOps:
         args = (self.cells, d["grads"], d["volumes"], self.row, d["curves"], d["width"], d["lame"],
                 d["measure"].astype(np.int64), self.scale)  # fmt: skip
         bounds = np.linspace(0, len(x), min(self.threads, len(x)) + 1).astype(int)
-        jobs = [self.pool.submit(kernels.batch_forces, x, *args, a, b, out) for a, b in zip(bounds[:-1], bounds[1:])]
+        jobs = [self.pool.submit(kernels.batch_forces, x, *args, a, b, out) for a, b in pairwise(bounds)]
         for job in jobs:
             job.result()
         return out

@@ -46,7 +46,7 @@ class LocalStep:
     def __init__(self, model: GeometricModel, threads: int | None = None) -> None:
         self.model = model
         self.threads = threads or _POOL._max_workers
-        self.tables = []
+        self.tables: list[tuple[Any, ...] | None] = []
         for group, table in zip(model.layout.groups, model._tables()):
             if group.kind == "tet4":
                 cells, grads, weights, *rest = table
@@ -68,7 +68,7 @@ class LocalStep:
                 continue
             parts = self.threads if n > 4000 else 1
             if parts == 1:
-                total += kernels.tet_forces(x, *table, s, 0, n, out)
+                total += kernels.tet_forces(x, *table, s, 0, n, out)  # type: ignore[call-arg]
                 continue
             bounds = np.linspace(0, n, parts + 1).astype(int)
             buffers = [out, *(np.zeros_like(out) for _ in range(parts - 1))]
@@ -81,7 +81,7 @@ class LocalStep:
                 out += buffer
         return total
 
-    def drive(self, index: int, q: Array, x: Array) -> tuple[float, Array]:
+    def drive(self, index: Any, q: Array, x: Array) -> tuple[float, Array]:
         """Displacement of an actuator and its gradient in the degrees of freedom (nv,)."""
         model = self.model
         kind, bound = model._bound[index]
@@ -220,7 +220,7 @@ class Projection:
         solver = self.proxy.at(q)
         contacts: Contacts | None = None if start is None else start.contacts
         touching: Array = np.zeros(0)
-        for used in range(1, iterations + 1):
+        for used in range(1, iterations + 1):  # noqa: B007
             if any(p.rotates for p in model.layout.parts):
                 solver = self.proxy.at(q)
             x = model.positions(q)
