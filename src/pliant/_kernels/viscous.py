@@ -22,8 +22,7 @@ def rotated_stiffness(x, cells, grads, weights, lame, shear, slots, data):
     F = np.empty((3, 3))
     R = np.empty((3, 3))
     S = np.empty((3, 3))
-    A = np.empty((9, 9))
-    B = np.empty((9, 3))
+    r = np.empty((k, 3))
     K = np.empty((3 * k, 3 * k))
     for e in range(len(cells)):
         if lame[e] == 0.0 and shear[e] == 0.0:
@@ -37,28 +36,20 @@ def rotated_stiffness(x, cells, grads, weights, lame, shear, slots, data):
                     for j in range(3):
                         F[i, j] += x[cells[e, a], i] * G[a, j]
             polar(F, R, S)
-            for i in range(3):
-                for j in range(3):
-                    for m in range(3):
-                        for n in range(3):
-                            v = lame[e] * R[i, j] * R[m, n] + shear[e] * R[i, n] * R[m, j]
-                            if i == m and j == n:
-                                v += shear[e]
-                            A[3 * i + j, 3 * m + n] = v
-            for b in range(k):
-                for r in range(9):
-                    for m in range(3):
-                        B[r, m] = weights[e, g] * (
-                            A[r, 3 * m] * G[b, 0] + A[r, 3 * m + 1] * G[b, 1] + A[r, 3 * m + 2] * G[b, 2]
-                        )
-                for a in range(k):
+            for a in range(k):
+                for i in range(3):
+                    r[a, i] = R[i, 0] * G[a, 0] + R[i, 1] * G[a, 1] + R[i, 2] * G[a, 2]
+            # The isotropic small-strain stiffness, with the shape gradients turned: r = R G.
+            lam, mu = weights[e, g] * lame[e], weights[e, g] * shear[e]
+            for a in range(k):
+                for b in range(k):
+                    dot = mu * (r[a, 0] * r[b, 0] + r[a, 1] * r[b, 1] + r[a, 2] * r[b, 2])
                     for i in range(3):
-                        for m in range(3):
-                            K[3 * a + i, 3 * b + m] += (
-                                B[3 * i, m] * G[a, 0] + B[3 * i + 1, m] * G[a, 1] + B[3 * i + 2, m] * G[a, 2]
-                            )
+                        for j in range(3):
+                            K[3 * a + i, 3 * b + j] += lam * r[a, i] * r[b, j] + mu * r[b, i] * r[a, j]
+                        K[3 * a + i, 3 * b + i] += dot
         place = slots[e]
-        for r in range(3 * k):
-            for s in range(3 * k):
-                if place[r, s] >= 0:
-                    data[place[r, s]] += K[r, s]
+        for i in range(3 * k):
+            for j in range(3 * k):
+                if place[i, j] >= 0:
+                    data[place[i, j]] += K[i, j]

@@ -21,13 +21,15 @@ from typing import Any
 import numpy as np
 
 from pliant.algebra.factorisation import NotPositiveDefinite, factorise
+from pliant.contact.contacts import Contacts
 from pliant.errors import ArgumentError
 from pliant.solve.commands import CommandLike, command_vector, linearise, travel
-from pliant.solve.newton import LinearSystem, regularised
+from pliant.solve.newton import LinearSystem, Step, regularised
 from pliant.solve.problem import Problem
 from pliant.state import State, Status
 
 Array = np.ndarray
+_TOLERANCE = 1e-9  # of the robot's size: what Newton's method leaves of a step
 
 
 @dataclass(frozen=True)
@@ -54,6 +56,20 @@ def scheme_named(name: str, damping: float = 0.8) -> Scheme:
         alpha_m, alpha_f = (2 * rho - 1) / (rho + 1), rho / (rho + 1)
         return Scheme(alpha_m, alpha_f, 0.25 * (1 - alpha_m + alpha_f) ** 2, 0.5 - alpha_m + alpha_f)
     raise ArgumentError("scheme", f"{name!r}", "'euler', 'trapezoidal' or 'alpha'")
+
+
+@dataclass
+class _Iterate:
+    """Where Newton's method is within a step."""
+
+    q: Array
+    increment: Array
+    effort: Array
+    contacts: Contacts | None
+    factor: Any = None
+    status: Status = Status.MAX_ITERATIONS
+    residual: float = math.inf
+    iterations: int = 0
 
 
 class Stepper:
@@ -84,7 +100,7 @@ class Stepper:
         self.iterations = iterations
         self._moving = any(getattr(o, "motion", None) is not None for o in obstacles)
         self._obstacles = tuple(obstacles)
-        self._options = {"alarm": alarm, "contact_distance": contact_distance}
+        self._options: dict[str, Any] = {"alarm": alarm, "contact_distance": contact_distance}
         self.problem = Problem(model, obstacles, **self._options)
 
     def start(self, state: State | None = None, u: CommandLike = None) -> State:
@@ -111,112 +127,151 @@ class Stepper:
         if not (math.isfinite(dt) and dt > 0):
             raise ArgumentError("dt", f"{dt}", "a positive number [s]")
         begin = clock.perf_counter()
-        model, s, h = self.model, self.scheme, float(dt)
+        model, h = self.model, float(dt)
         if self._moving:
-            placed = [
-                o.at(state.time + h) if getattr(o, "motion", None) is not None else o for o in self._obstacles
-            ]
+            placed = [o.at(state.time + h) if getattr(o, "motion", None) is not None else o for o in self._obstacles]
             self.problem = Problem(model, placed, **self._options)
-        problem = self.problem
         state = self.start(state, u)
         command = command_vector(model.robot, u, state.u)
-        q0, v0, a0 = state.q, state.v, state.memory["a"]
-        problem.begin(q0, state.contacts)
-        effort = state.effort.copy()
-        effort[~problem.driven] = command[~problem.driven]
-        contacts = state.contacts
-        old_force = model.force(q0, effort) if s.alpha_f else None
-        D = model.damping(q0, effort)
-        if s.euler:
-            # q1 = q0 (+) h v1: the increment is h v1 itself.
-            increment = h * v0
-        else:
-            increment = h * v0 + 0.5 * h * h * a0 if np.isfinite(a0).all() else h * v0
-        q = model.retract(q0, increment)
-        status, residual, iterations = Status.MAX_ITERATIONS, math.inf, 0
-        previous = math.inf
-        factor = None
-        for iterations in range(1, self.iterations + 1):
-            v1, a1 = self._rates(increment, v0, a0, h)
-            contacts = problem.detect(q, contacts)
-            force, K = linearise(model, q, effort)
-            M = model.inertia(q)
-            a_m = (1 - s.alpha_m) * a1 + s.alpha_m * a0
-            v_f = (1 - s.alpha_f) * v1 + s.alpha_f * v0
-            blended = force if old_force is None else (1 - s.alpha_f) * force + s.alpha_f * old_force
-            unbalanced = blended - M @ a_m - model.bias(q, v_f) - D @ v_f
-            if not np.isfinite(unbalanced).all():
-                # An inadmissible predictor: go back to the old pose and let Newton find the way.
-                if iterations == 1:
-                    increment, q = np.zeros_like(increment), q0.copy()
-                    continue
-                status = Status.INVERTED
-                break
-            dv, da = (1.0 / h, 1.0 / h**2) if s.euler else (s.gamma / (s.beta * h), 1.0 / (s.beta * h * h))
-            weight = 1 - s.alpha_f
-            rows = problem.rows(q, effort, command, contacts)
-            # The multipliers act at the new time level; scale so that the contact force is the true one.
-            matrix = _sum(K, weight, M, (1 - s.alpha_m) * da, D, weight * dv)
-            system = _system(matrix, rows)
-            if system is None:
-                status = Status.SINGULAR
-                break
-            drives = rows.columns[:, : rows.drives] @ rows.force[: rows.drives]
-            step = system.solve(unbalanced - weight * drives)
-            force_new = step.force / weight
-            size = travel(model, step.dq)
-            if not np.isfinite(size):
-                status = Status.DIVERGED
-                break
-            alpha = 1.0
-            trial = model.retract(q, step.dq)
-            while alpha > 1e-4 and not np.isfinite(model.force(trial, effort)).all():
-                alpha *= 0.5
-                trial = model.retract(q, alpha * step.dq)
-            if size > 2.0 * previous and iterations > 4:
-                alpha *= 0.5
-                trial = model.retract(q, alpha * step.dq)
-            previous = size
-            q, increment = trial, increment + alpha * step.dq
-            multipliers = rows.force + alpha * (force_new - rows.force)
-            effort, contacts = problem.split(effort, multipliers, contacts, step.states)
-            factor = system.factor
-            scale = max(
-                float(np.abs(x).max(initial=0.0)) for x in (M @ a_m, blended, drives, np.full(1, 1e-12))
-            )
-            residual = (
-                float(np.abs(system.rows.columns @ step.force + unbalanced - weight * drives).max()) / scale
-            )
-            if alpha == 1.0 and size <= 1e-9 * problem.length:
-                status = Status.CONVERGED
-                break
-        v1, a1 = self._rates(increment, v0, a0, h)
-        if status.ok and contacts is not None and contacts.max_penetration > 1e-3 * problem.length:
+        self.problem.begin(state.q, state.contacts)
+        effort = np.where(self.problem.driven, state.effort, command)
+        level = _Level(self.scheme, h, state.v, state.memory["a"], model.damping(state.q, effort))
+        if self.scheme.alpha_f:
+            level.old_force = model.force(state.q, effort)
+        guess = level.predictor()
+        found = self._solve(state, command, effort, level, guess)
+        if not found.status.ok and guess.any():
+            # Where the old rates mislead (stiff modes, sudden contact), the old pose is the better guess.
+            spent = found.iterations
+            found = self._solve(state, command, effort, level, np.zeros_like(guess))
+            found.iterations += spent
+        v1, a1 = level.rates(found.increment)
+        status, contacts = found.status, found.contacts
+        if status.ok and contacts is not None and contacts.max_penetration > 1e-3 * self.problem.length:
             status = Status.PENETRATING
         return State(
-            q=q,
+            q=found.q,
             v=v1,
             u=command,
-            effort=effort,
-            displacement=model.displacement(q),
+            effort=found.effort,
+            displacement=model.displacement(found.q),
             time=state.time + h,
             contacts=contacts,
             status=status,
-            residual=residual,
-            iterations=iterations,
+            residual=found.residual,
+            iterations=found.iterations,
             elapsed=clock.perf_counter() - begin,
-            factor=factor,
+            factor=found.factor,
             memory={"a": a1},
         )
 
-    def _rates(self, increment: Array, v0: Array, a0: Array, h: float) -> tuple[Array, Array]:
+    def _solve(self, state: State, command: Array, effort: Array, level: _Level, increment: Array) -> _Iterate:
+        """Newton's method for one step. The tangent is kept while it contracts well: force alone is far cheaper."""
+        model, problem = self.model, self.problem
+        here = _Iterate(model.retract(state.q, increment), increment, effort, state.contacts)
+        weight = 1 - self.scheme.alpha_f
+        system: LinearSystem | None = None
+        previous, alpha = math.inf, 1.0
+        taken: _Iterate | None = None  # where the last move started
+        move = Step(increment, np.zeros(0))
+        while here.iterations < self.iterations:
+            contacts = problem.detect(here.q, here.contacts)
+            K = None
+            if system is None:
+                force, K = linearise(model, here.q, here.effort)
+            else:
+                force = model.force(here.q, here.effort)
+            M = model.inertia(here.q)
+            unbalanced, scale = level.unbalanced(model, here.q, here.increment, force, M)
+            if not np.isfinite(unbalanced).all():
+                if taken is None or alpha < 1e-4:
+                    here.status = Status.INVERTED
+                    return here
+                alpha *= 0.5
+                here.q, here.increment = model.retract(taken.q, alpha * move.dq), taken.increment + alpha * move.dq
+                system = None
+                continue
+            rows = problem.rows(here.q, here.effort, command, contacts)
+            if K is not None:
+                # The multipliers act at the new time level; scaled so that the contact force is the true one.
+                system = _system(level.matrix(K, M), rows)
+                if system is None:
+                    here.status = Status.SINGULAR
+                    return here
+            else:
+                assert system is not None
+                system = system.at(rows)
+            drives = rows.columns[:, : rows.drives] @ rows.force[: rows.drives]
+            move = system.solve(unbalanced - weight * drives)
+            here.iterations += 1
+            size = travel(model, move.dq)
+            if not np.isfinite(size):
+                here.status = Status.DIVERGED
+                return here
+            if K is None and size > 0.2 * previous:
+                system = None  # the old tangent does not contract any more: take the new one, here
+                previous = math.inf
+                continue
+            rate = min(size / previous, 0.5) if previous < math.inf else 0.5
+            alpha = 0.5 if size > 2.0 * previous and here.iterations > 4 else 1.0
+            taken = _Iterate(here.q, here.increment, here.effort, contacts)
+            multipliers = rows.force + alpha * (move.force / weight - rows.force)
+            here.effort, here.contacts = problem.split(here.effort, multipliers, contacts, move.states)
+            here.q, here.increment = model.retract(taken.q, alpha * move.dq), taken.increment + alpha * move.dq
+            here.factor = system.factor
+            left = system.rows.columns @ move.force + unbalanced - weight * drives
+            here.residual = float(np.abs(left).max(initial=0.0)) / scale
+            if alpha == 1.0 and size * rate / (1.0 - rate) <= _TOLERANCE * problem.length:
+                here.status = Status.CONVERGED
+                return here
+            previous = size
+        return here
+
+
+class _Level:
+    """The new time level of one step: rates, unbalanced force and matrix as functions of the increment."""
+
+    def __init__(self, scheme: Scheme, h: float, v0: Array, a0: Array, D: Any) -> None:
+        self.scheme, self.h, self.v0, self.a0, self.D = scheme, h, v0, a0, D
+        self.old_force: Array | None = None
+
+    def predictor(self) -> Array:
+        """The increment that the old rates suggest."""
+        coast, turn = self.h * self.v0, 0.5 * self.h**2 * self.a0
+        if (
+            self.scheme.euler
+            or not np.isfinite(turn).all()
+            or np.abs(turn).max(initial=0.0) > np.abs(coast).max(initial=0.0)
+        ):
+            return coast
+        return coast + turn
+
+    def rates(self, increment: Array) -> tuple[Array, Array]:
         """Velocity and acceleration at the end of a step that moved by an increment."""
-        s = self.scheme
+        s, h = self.scheme, self.h
         if s.euler:
             v1 = increment / h
-            return v1, (v1 - v0) / h
-        a1 = (increment - h * v0) / (s.beta * h * h) - (0.5 - s.beta) / s.beta * a0
-        return v0 + h * ((1 - s.gamma) * a0 + s.gamma * a1), a1
+            return v1, (v1 - self.v0) / h
+        a1 = (increment - h * self.v0) / (s.beta * h * h) - (0.5 - s.beta) / s.beta * self.a0
+        return self.v0 + h * ((1 - s.gamma) * self.a0 + s.gamma * a1), a1
+
+    def unbalanced(self, model: Any, q: Array, increment: Array, force: Array, M: Any) -> tuple[Array, float]:
+        """Force that is not balanced, without the multipliers, and the size of the largest force at play."""
+        s = self.scheme
+        v1, a1 = self.rates(increment)
+        v_f = (1 - s.alpha_f) * v1 + s.alpha_f * self.v0
+        if self.old_force is not None:
+            force = (1 - s.alpha_f) * force + s.alpha_f * self.old_force
+        inertial = M @ ((1 - s.alpha_m) * a1 + s.alpha_m * self.a0)
+        scale = max(float(np.abs(inertial).max(initial=0.0)), float(np.abs(force).max(initial=0.0)), 1e-12)
+        return force - inertial - model.bias(q, v_f) - self.D @ v_f, scale
+
+    def matrix(self, K: Any, M: Any) -> Any:
+        """Minus the derivative of the unbalanced force with respect to the increment."""
+        s, h = self.scheme, self.h
+        dv, da = (1.0 / h, 1.0 / h**2) if s.euler else (s.gamma / (s.beta * h), 1.0 / (s.beta * h * h))
+        weight = 1 - s.alpha_f
+        return _sum(K, weight, M, (1 - s.alpha_m) * da, self.D, weight * dv)
 
 
 def step(

@@ -12,6 +12,7 @@ All but dq are few, so the system is condensed onto them: W = [C; H] K^-1 [A, H^
 
 from __future__ import annotations
 
+from copy import copy
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -105,6 +106,17 @@ class LinearSystem:
         self.stable: bool | None = None if self.factor.method == "lu" else True
         if self._held is not None:
             self.stable = self._constrained_definite(self._held)
+
+    def at(self, rows: Rows) -> LinearSystem:
+        """The same factorisation with other rows (a simplified Newton step)."""
+        other = copy(self)
+        other.rows = rows
+        if rows.size:
+            other.flexibility = self.factor.solve(rows.columns)
+            other.W = rows.rows @ other.flexibility
+        else:
+            other.flexibility, other.W = np.zeros((len(rows.rows.T), 0)), np.zeros((0, 0))
+        return other
 
     def _constrained_definite(self, held: Array) -> bool | None:
         """True if C K^-1 C^T has as many negative eigenvalues as K: then K is definite where C is null."""
