@@ -118,7 +118,7 @@ def prestretched(model: Any, group_index: int) -> Array:
             ids = model._elements_of(actuator.region, actuator.body)[group_index]
             if len(ids):
                 n, c = np.array(actuator.normal), actuator.prestretch
-                inverse = (np.eye(3) - np._outer(n, n)) / np.sqrt(c) + c * np._outer(n, n)
+                inverse = (np.eye(3) - np.outer(n, n)) / np.sqrt(c) + c * np.outer(n, n)
                 out = out.copy()
                 out[ids] = out[ids] @ inverse
     return out
