@@ -19,6 +19,12 @@ def test_levenberg_finds_a_known_network():
     assert (np.diff(found.history[:, 0]) <= 0).all()
 
 
+def test_levenberg_on_a_torch_device_takes_the_same_steps(curved_data):
+    pytest.importorskip("torch")
+    a, b = (fit(curved_data, hidden=(6,), iterations=5, device=d) for d in (None, "cpu"))
+    assert np.allclose(a.knowledge.kinematics.theta, b.knowledge.kinematics.theta, rtol=1e-5, atol=1e-7)
+
+
 def test_training_is_repeatable(curved_data):
     a, b = (fit(curved_data, hidden=(8,), iterations=5, seed=3) for _ in range(2))
     assert np.array_equal(a.knowledge.kinematics.theta, b.knowledge.kinematics.theta)

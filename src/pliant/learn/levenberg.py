@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from typing import Any, Protocol
 
 import numpy as np
 
@@ -50,6 +51,7 @@ def levenberg(
     patience: int = 12,
     time_limit: float = np.inf,
     decay: float = 0.0,
+    device: str | None = None,
     report: Callable[[int, float, float], None] | None = None,
 ) -> Fit:
     """Minimise |N(x) - y|^2 + |w (dN/dx - slopes)|^2 by damped Gauss-Newton steps (damping x0.1 on
@@ -69,58 +71,102 @@ def levenberg(
         patience: steps without a better validation error before stopping.
         time_limit: wall-clock time allowed [s].
         decay: weight of |theta|^2 (a prior that keeps the network smooth).
+        device: compute with torch on this device (a GPU); compiled on the CPU if None.
         report: called with (iteration, training rms, validation rms).
     """
-    from pliant._kernels import network as kernels
+    start = initial(sizes, np.random.default_rng(seed)) if theta is None else np.array(theta, float)
+    wanted, weight = components(y, slopes, slope_weight)
+    check = (x, y) if hold_out is None else hold_out
+    if device is None:
+        problem: Any = _Compiled(sizes, x, wanted, weight, slopes is not None, check)
+    else:
+        from pliant.learn.torch_training import TorchSquares
 
+        problem = TorchSquares(sizes, x, wanted, weight, slopes is not None, check, device)
+    return minimise(
+        problem,
+        start,
+        iterations=iterations,
+        damping=damping,
+        tolerance=tolerance,
+        patience=patience,
+        time_limit=time_limit,
+        decay=decay,
+        report=report,
+    )
+
+
+class Squares(Protocol):
+    """A least-squares problem of a network's parameters, wherever it is computed."""
+
+    entries: int
+
+    def take(self, theta: Array) -> Any:
+        """Parameters as the problem wants them."""
+
+    def cost(self, theta: Any) -> float:
+        """Sum of the squared residuals."""
+
+    def normal(self, theta: Any) -> tuple[Any, Any]:
+        """Normal matrix (at least its upper triangle) and half of the gradient."""
+
+    def mean_diagonal(self, A: Any) -> float:
+        """Mean of the diagonal."""
+
+    def solve(self, A: Any, g: Any, shift: float) -> Any:
+        """(A + shift I)^-1 g."""
+
+    def validation(self, theta: Any) -> float:
+        """Root-mean-square error on the hold-out rows."""
+
+    def give(self, theta: Any) -> Array:
+        """Parameters as a NumPy array."""
+
+
+def minimise(
+    problem: Squares,
+    start: Array,
+    *,
+    iterations: int,
+    damping: float,
+    tolerance: float,
+    patience: int,
+    time_limit: float,
+    decay: float,
+    report: Callable[[int, float, float], None] | None,
+) -> Fit:
+    """The Levenberg-Marquardt iteration (see `levenberg`)."""
     begin = time.perf_counter()
-    layers = np.array(sizes, dtype=np.int64)
-    now = initial(sizes, np.random.default_rng(seed)) if theta is None else np.array(theta, float)
-    x = np.ascontiguousarray(x, float)
-    wanted, weight = _components(y, slopes, slope_weight)
-    check_x, check_y = (x, np.asarray(y, float)) if hold_out is None else hold_out
-    check_x = np.ascontiguousarray(check_x, float)
+    now = problem.take(start)
 
-    def validation(parameters: Array) -> float:
-        value = kernels.evaluate(parameters[None], layers, check_x, False)[0]
-        return float(np.sqrt(np.mean((value - check_y) ** 2)))
+    def cost(theta: Any) -> float:
+        return problem.cost(theta) + decay * float(theta @ theta)
 
-    def cost(parameters: Array) -> float:
-        value, J = kernels.evaluate(parameters[None], layers, x, slopes is not None)
-        got = value if slopes is None else np.concatenate([value, J.reshape(len(x), -1)], axis=1)
-        return float(np.sum(((got - wanted) * weight) ** 2)) + decay * float(parameters @ parameters)
-
-    entries = wanted.size
-    energy, best, best_error, since = cost(now), now, validation(now), 0
-    history = [(np.sqrt(energy / entries), best_error)]
+    energy, best, best_error, since = cost(now), now, problem.validation(now), 0
+    history = [(np.sqrt(energy / problem.entries), best_error)]
     reason, k = "iterations used up", 0
     for k in range(1, iterations + 1):
-        A, g = _normal(kernels, now, layers, x, slopes is not None, wanted, weight)
+        A, g = problem.normal(now)
         if decay:
-            A[np.diag_indices_from(A)] += decay
-            g += decay * now
-        scale = float(np.mean(np.diag(A)))
-        accepted = False
+            g = g + decay * now
+        scale = problem.mean_diagonal(A)
+        new, trial = np.inf, now
         for _ in range(12):
-            trial = now - _solve(A, g, damping * scale)
+            trial = now - problem.solve(A, g, damping * scale + decay)
             new = cost(trial)
             if np.isfinite(new) and new < energy:
-                accepted = True
                 break
             damping *= 10.0
-        if not accepted:
+        if not new < energy:
             reason = "no step lowers the error"
             break
         fall = 1.0 - new / energy
         now, energy, damping = trial, new, max(0.1 * damping, 1e-14)
-        error = validation(now)
-        history.append((np.sqrt(energy / entries), error))
+        error = problem.validation(now)
+        history.append((np.sqrt(energy / problem.entries), error))
         if report:
             report(k, *history[-1])
-        if error < 0.999 * best_error:
-            since = 0
-        else:
-            since += 1
+        since = 0 if error < 0.999 * best_error else since + 1
         if error < best_error:
             best, best_error = now, error
         if since >= patience:
@@ -132,10 +178,49 @@ def levenberg(
         if time.perf_counter() - begin > time_limit:
             reason = "time used up"
             break
-    return Fit(best, np.array(history), k, time.perf_counter() - begin, reason)
+    return Fit(problem.give(best), np.array(history), k, time.perf_counter() - begin, reason)
 
 
-def _components(y: Array, slopes: Array | None, slope_weight: float | Array) -> tuple[Array, Array]:
+class _Compiled:
+    """The least-squares problem on the CPU, by compiled rows and BLAS."""
+
+    def __init__(
+        self, sizes: tuple[int, ...], x: Array, wanted: Array, weight: Array, slopes: bool, check: tuple[Array, Array]
+    ) -> None:
+        from pliant._kernels import network as kernels
+
+        self._kernels: Any = kernels
+        self._layers = np.array(sizes, dtype=np.int64)
+        self._x, self._wanted, self._weight, self._slopes = np.ascontiguousarray(x, float), wanted, weight, slopes
+        self._check = (np.ascontiguousarray(check[0], float), np.asarray(check[1], float))
+        self.entries = wanted.size
+
+    def take(self, theta: Array) -> Array:
+        return np.array(theta, float)
+
+    def give(self, theta: Array) -> Array:
+        return theta
+
+    def cost(self, theta: Array) -> float:
+        value, J = self._kernels.evaluate(theta[None], self._layers, self._x, self._slopes)
+        got = np.concatenate([value, J.reshape(len(value), -1)], axis=1) if self._slopes else value
+        return float(np.sum(((got - self._wanted) * self._weight) ** 2))
+
+    def validation(self, theta: Array) -> float:
+        value = self._kernels.evaluate(theta[None], self._layers, self._check[0], False)[0]
+        return float(np.sqrt(np.mean((value - self._check[1]) ** 2)))
+
+    def normal(self, theta: Array) -> tuple[Array, Array]:
+        return _normal(self._kernels, theta, self._layers, self._x, self._slopes, self._wanted, self._weight)
+
+    def mean_diagonal(self, A: Array) -> float:
+        return float(np.mean(np.diag(A)))
+
+    def solve(self, A: Array, g: Array, shift: float) -> Array:
+        return _solve(A, g, shift)
+
+
+def components(y: Array, slopes: Array | None, slope_weight: float | Array) -> tuple[Array, Array]:
     """Wanted values and weights of all components (k, c), (c,)."""
     y = np.asarray(y, float)
     ones = np.ones(y.shape[1])

@@ -146,3 +146,82 @@ def network(torch: Any, theta: Any, sizes: tuple[int, ...], x: Any, derivative: 
             if derivative:
                 t = t * (1.0 - a * a)[:, None, :]
     return a, t.transpose(1, 2) if derivative else None
+
+
+class TorchSquares:
+    """The least-squares problem of Levenberg-Marquardt on a torch device (see `levenberg.Squares`)."""
+
+    def __init__(
+        self,
+        sizes: tuple[int, ...],
+        x: Array,
+        wanted: Array,
+        weight: Array,
+        slopes: bool,
+        check: tuple[Array, Array],
+        device: str,
+    ) -> None:
+        torch = self._torch = import_torch()
+        self._sizes, self._slopes, self._device = sizes, slopes, device
+        self._x, self._wanted, self._weight, *self._check = (
+            torch.tensor(np.asarray(a, float), device=device) for a in (x, wanted, weight, *check)
+        )
+        self.entries = wanted.size
+
+    def take(self, theta: Array) -> Any:
+        """Parameters as the problem wants them."""
+        return self._torch.tensor(theta, dtype=self._torch.float64, device=self._device)
+
+    def give(self, theta: Any) -> Array:
+        """Parameters as a NumPy array."""
+        return theta.cpu().numpy()
+
+    def _residual(self, theta: Any, x: Any, wanted: Any) -> Any:
+        value, tangent = network(self._torch, theta, self._sizes, x, self._slopes)
+        if self._slopes:
+            value = self._torch.cat([value, tangent.reshape(len(x), -1)], dim=1)
+        return (value - wanted) * self._weight
+
+    def cost(self, theta: Any) -> float:
+        """Sum of the squared residuals."""
+        return float((self._residual(theta, self._x, self._wanted) ** 2).sum())
+
+    def validation(self, theta: Any) -> float:
+        """Root-mean-square error on the hold-out rows."""
+        value, _ = network(self._torch, theta, self._sizes, self._check[0], False)
+        return float(((value - self._check[1]) ** 2).mean().sqrt())
+
+    def normal(self, theta: Any) -> tuple[Any, Any]:
+        """Normal matrix and half of the gradient, in blocks of samples."""
+        torch = self._torch
+        p, c = len(theta), self._wanted.shape[1]
+        block = max(1, 60_000_000 // (p * c))
+
+        def one(parameters: Any, x: Any, wanted: Any) -> Any:
+            return self._residual(parameters, x[None], wanted[None])[0]
+
+        rows = torch.func.vmap(torch.func.jacrev(one), in_dims=(None, 0, 0))
+        A = torch.zeros((p, p), dtype=theta.dtype, device=theta.device)
+        g = torch.zeros_like(theta)
+        for first in range(0, len(self._x), block):
+            x, wanted = self._x[first : first + block], self._wanted[first : first + block]
+            J = rows(theta, x, wanted).reshape(-1, p)
+            A += J.T @ J
+            g += J.T @ self._residual(theta, x, wanted).reshape(-1)
+        return A, g
+
+    def mean_diagonal(self, A: Any) -> float:
+        """Mean of the diagonal."""
+        return float(A.diagonal().mean())
+
+    def solve(self, A: Any, g: Any, shift: float) -> Any:
+        """(A + shift I)^-1 g."""
+        torch = self._torch
+        for _ in range(8):
+            B = A.clone()
+            B.diagonal().add_(shift)
+            L, info = torch.linalg.cholesky_ex(B)
+            if int(info) == 0:
+                return torch.cholesky_solve(g[:, None], L)[:, 0]
+            shift = max(10.0 * shift, 1e-300)
+        return torch.zeros_like(g)

@@ -79,7 +79,7 @@ def fit(
         seed: of the split and the starting parameters.
         iterations: steps of the trainer; its own default if None.
         time_limit: wall-clock time per network [s].
-        device: torch device; chosen by torch if None.
+        device: torch device, e.g. "cuda"; if None torch chooses, and Levenberg-Marquardt runs compiled on the CPU.
         base: where the robot is held [m].
         report: called with (network, iteration, training rms, validation rms), scaled units.
     """
@@ -199,7 +199,7 @@ class _Work:
             if self.iterations is not None:
                 common["iterations"] = self.iterations
             if self.trainer == "levenberg":
-                fits.append(levenberg(sizes, x, target, **common))
+                fits.append(levenberg(sizes, x, target, device=self.device, **common))
             else:
                 from pliant.learn.torch_training import train_torch
 
