@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from pliant.contact.contacts import Contacts
+from pliant.contact.contacts import Contacts, ContactState
 from pliant.errors import ArgumentError
 from pliant.solve.commands import CommandLike, command_vector, linearise, travel
 from pliant.solve.newton import LinearSystem, build, regularised
@@ -151,7 +151,8 @@ def _newton(
             result.status = Status.INVERTED
             return result
         rows = problem.rows(q, effort, u, contacts)
-        system = build(K, rows, previous_shift=shift)
+        turning = problem.contact_stiffness(q, contacts)
+        system = build(K if turning is None else K + turning, rows, previous_shift=shift)
         spent += 1
         if system is None:
             result.status = Status.SINGULAR
@@ -215,6 +216,9 @@ def _descent(
         return 1.0
     n = rows.drives
     active = step.force > rows.lower
+    for triple, what in zip(rows.triples, step.states):
+        # A sliding contact is held along its normal only; its tangential force follows from the cone.
+        active[triple] = (what != ContactState.OPEN, what == ContactState.STICK, what == ContactState.STICK)
     alpha = min(1.0, 0.33 * problem.length / max(travel(model, step.dq), 1e-300))
     alpha = min(alpha, problem.furthest(q, step.dq))
     for _ in range(9):
