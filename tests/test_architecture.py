@@ -19,9 +19,9 @@ LAYERS = [
     {"models"},
     {"solve"},
     {"inverse"},
-    {"control", "learn", "design"},
+    {"control", "learn", "design", "composer", "fluidics"},
     {"robots"},
-    {"viewer", "cli"},
+    {"viewer", "cli", "envs", "export"},
 ]  # fmt: skip
 LEVEL = {name: i for i, layer in enumerate(LAYERS) for name in layer}
 HEAVY = ("numba", "scipy", "torch", "viser", "matplotlib", "h5py", "meshio", "trimesh", "rich", "dask", "mujoco")

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from itertools import pairwise
 from typing import Any, Protocol
 
 import numpy as np
@@ -204,7 +205,7 @@ class Composer:
     def _implicit(self, times: Array, tolerance: float) -> Array:
         x = self.start
         out = [x]
-        for t0, t1 in zip(times[:-1], times[1:]):
+        for t0, t1 in pairwise(times):
             h, t = t1 - t0, 0.5 * (t0 + t1)
             slope = self.flow(t0, x)
             J = None

@@ -10,7 +10,7 @@ import pytest
 
 from pliant.actuators import Chamber
 from pliant.control.adaptive import AdaptiveTracking
-from pliant.control.closed_loop import closed_loop
+from pliant.control.loop import closed_loop
 from pliant.errors import ArgumentError
 from pliant.models.pcc import JointLaw, PccModel
 from pliant.robots.printed_link import GAINS, LENGTH, printed_link

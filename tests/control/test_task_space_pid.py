@@ -5,7 +5,7 @@ from functools import cache
 import numpy as np
 import pytest
 
-from pliant.control.closed_loop import closed_loop
+from pliant.control.loop import closed_loop
 from pliant.control.observation import FrameSensor, settling
 from pliant.control.pressures import PressureMap
 from pliant.control.task_space_pid import TaskSpacePid
@@ -166,7 +166,7 @@ def star(t, duration=25.0, centre=(0.0, 0.0, -0.655), size=0.15):
     s = 5.0 * np.clip(t / duration, 0, 1 - 1e-12)
     k = int(s)
     z = size * ((1 - s + k) * corner[k] + (s - k) * corner[k + 1])
-    return np.array(centre) + [z.real, z.imag, 0.5 * abs(z) ** 2]
+    return np.array(centre) + np.array([z.real, z.imag, 0.5 * abs(z) ** 2])
 
 
 def test_6_2_star_under_the_largest_load():

@@ -12,25 +12,25 @@ from typing import Any
 _HOME = {
     "AdaptiveTracking": "adaptive",
     "ComputedTorque": "computed_torque",
-    "EnergyShaping": "energy_shaping",
+    "EnergyShaping": "shaping",
     "FrameSensor": "observation",
     "Impedance": "impedance",
     "MarkerEstimator": "observer",
     "PressureMap": "pressures",
     "ReducedControl": "observer",
-    "Shape": "inverse_kinematics",
+    "Shape": "kinematics",
     "TaskSpacePid": "task_space_pid",
-    "closed_loop": "closed_loop",
-    "elastic_gradient": "inverse_kinematics",
-    "energy_shaping": "energy_shaping",
-    "inverse_kinematics": "inverse_kinematics",
+    "closed_loop": "loop",
+    "elastic_gradient": "kinematics",
+    "energy_shaping": "shaping",
+    "inverse_kinematics": "kinematics",
     "settling": "observation",
 }
-__all__ = [*_HOME]  # noqa: PLE0604
+__all__ = [*_HOME]
 
 
 def __getattr__(name: str) -> Any:
-    # A function and its module share names (energy_shaping): the function is the public one.
+
     if name in _HOME:
         value = getattr(import_module(f"pliant.control.{_HOME[name]}"), name)
         globals()[name] = value

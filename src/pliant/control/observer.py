@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from pliant.control.inverse_kinematics import null_space
+from pliant.control.kinematics import null_space
 from pliant.control.projection import motion_scale
 from pliant.errors import ArgumentError
 from pliant.state import State

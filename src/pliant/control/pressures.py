@@ -77,7 +77,7 @@ class PressureMap:
     def saturated(self, pressures: ArrayLike) -> Array:
         """Whether any group of a segment would leave the range of its valve (...,) bool."""
         p = np.asarray(pressures, float)
-        return ((p < self.limits[0] - 1e-9) | (p > self.limits[1] + 1e-9)).any(axis=-1)
+        return np.asarray(((p < self.limits[0] - 1e-9) | (p > self.limits[1] + 1e-9)).any(axis=-1))
 
     def admissible(self, force: ArrayLike) -> Array:
         """The nearby generalised forces that the valves can give (..., 3).

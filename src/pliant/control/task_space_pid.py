@@ -127,7 +127,9 @@ class TaskSpacePid:
             self._sum = self._sum + h * e
         rate = self.kp * e + self.kd * self._slope + self.ki * self._sum + self._feedforward(t, len(e))
         pose = self._pose(frames)
-        J = self.link.locate(pose, "tip", jacobian=True).jacobian[-len(e) :]
+        J = self.link.locate(pose, "tip", jacobian=True).jacobian
+        assert J is not None
+        J = J[-len(e) :]
         W = self._weight2
         core = (J * W) @ J.T + self.damping**2 * np.eye(len(e))
         dq = W * (J.T @ np.linalg.solve(core, rate)) * h

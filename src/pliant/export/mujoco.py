@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from pathlib import Path
 from typing import Any
-from xml.etree import ElementTree as XML
+from xml.etree import ElementTree
 
 import numpy as np
 
@@ -31,12 +31,12 @@ def joint_names(link: LinkModel) -> list[str]:
 
 def to_mujoco(link: LinkModel, *, timestep: float = 2e-3) -> str:
     """The arm as MJCF text; joint coordinates are those of the model (slides are lengths)."""
-    root = XML.Element("mujoco", model=link.robot.name)
-    XML.SubElement(root, "compiler", angle="radian", autolimits="true")
-    XML.SubElement(
+    root = ElementTree.Element("mujoco", model=link.robot.name)
+    ElementTree.SubElement(root, "compiler", angle="radian", autolimits="true")
+    ElementTree.SubElement(
         root, "option", timestep=f"{timestep:g}", gravity=_numbers(link.robot.gravity), integrator="implicitfast"
     )
-    world = XML.SubElement(root, "worldbody")
+    world = ElementTree.SubElement(root, "worldbody")
     parent, at = world, np.eye(4)
     names, rest = joint_names(link), link.rest
     spring, damping = link.joint_stiffness, np.diag(link.damping(rest, np.zeros(link.nu)))
@@ -51,36 +51,36 @@ def to_mujoco(link: LinkModel, *, timestep: float = 2e-3) -> str:
         radius = float(link.skin.radius[2 * i])
 
         def joint(body: Any, index: int, kind: str, axis: str) -> None:
-            XML.SubElement(
+            ElementTree.SubElement(
                 body, "joint", name=names[index], type=kind, axis=axis, stiffness=f"{spring[index]:.12g}",
                 springref=f"{rest[index]:.12g}", damping=f"{damping[index]:.12g}",
             )  # fmt: skip
 
-        first = XML.SubElement(
+        first = ElementTree.SubElement(
             parent, "body", name=f"s{i + 1}_a", pos=_numbers(at[:3, 3]),
             quat=_numbers(lie.quaternion_from_matrix(at[:3, :3])),
         )  # fmt: skip
         joint(first, o, "slide", "0 0 1")
         _inertial(first, link, masses[0], -0.25 * length)
         _capsule(first, radius, -0.5 * length)
-        hinge = XML.SubElement(first, "body", name=f"s{i + 1}_b")
+        hinge = ElementTree.SubElement(first, "body", name=f"s{i + 1}_b")
         joint(hinge, o + 1, "hinge", "0 1 0")
         joint(hinge, o + 2, "hinge", "1 0 0")
         if width == 5:
             joint(hinge, o + 4, "hinge", "0 0 1")
         small = 1e-3 * float(link._mass[masses[0]])
-        XML.SubElement(
+        ElementTree.SubElement(
             hinge, "inertial", pos="0 0 0", mass=f"{small:.6g}", diaginertia=_numbers([1e-2 * small * length**2] * 3)
         )
-        last = XML.SubElement(hinge, "body", name=f"s{i + 1}_c")
+        last = ElementTree.SubElement(hinge, "body", name=f"s{i + 1}_c")
         joint(last, o + 3, "slide", "0 0 1")
         _inertial(last, link, masses[1], -0.25 * length, masses[2:])
         _capsule(last, radius, -0.5 * length)
-        XML.SubElement(last, "site", name=f"frame{i + 1}", pos="0 0 0", size="0.002")
+        ElementTree.SubElement(last, "site", name=f"frame{i + 1}", pos="0 0 0", size="0.002")
         parent, at = last, np.eye(4)
     _actuators(root, link, names)
-    XML.indent(root)
-    return XML.tostring(root, encoding="unicode")
+    ElementTree.indent(root)
+    return ElementTree.tostring(root, encoding="unicode")
 
 
 def save_mujoco(link: LinkModel, path: str | Path, **options: Any) -> Path:
@@ -104,15 +104,15 @@ def _actuators(root: Any, link: LinkModel, names: list[str]) -> None:
     if not link.nu:
         return
     rows = link.displacement_rows(link.rest)
-    tendons, motors = XML.SubElement(root, "tendon"), XML.SubElement(root, "actuator")
+    tendons, motors = ElementTree.SubElement(root, "tendon"), ElementTree.SubElement(root, "actuator")
     for a, row in zip(link.robot.actuators, rows):
-        tendon = XML.SubElement(tendons, "fixed", name=a.name)
+        tendon = ElementTree.SubElement(tendons, "fixed", name=a.name)
         for name, coefficient in zip(names, row):
             if coefficient:
-                XML.SubElement(tendon, "joint", joint=name, coef=f"{coefficient:.12g}")
+                ElementTree.SubElement(tendon, "joint", joint=name, coef=f"{coefficient:.12g}")
         low, high = a.effort_limits
-        limits = {"ctrlrange": f"{low:g} {high:g}"} if np.isfinite([low, high]).all() else {}
-        XML.SubElement(motors, "motor", name=a.name, tendon=a.name, gear="1", **limits)
+        limits: dict[str, Any] = {"ctrlrange": f"{low:g} {high:g}"} if np.isfinite([low, high]).all() else {}
+        ElementTree.SubElement(motors, "motor", name=a.name, tendon=a.name, gear="1", **limits)
 
 
 def _inertial(body: Any, link: LinkModel, k: int, z: float, payloads: list[int] | None = None) -> None:
@@ -121,13 +121,13 @@ def _inertial(body: Any, link: LinkModel, k: int, z: float, payloads: list[int] 
     total = mass + load
     centre = mass * z / total
     turn += mass * (z - centre) ** 2 + load * centre**2
-    XML.SubElement(
+    ElementTree.SubElement(
         body, "inertial", pos=f"0 0 {centre:.12g}", mass=f"{total:.12g}", diaginertia=_numbers([turn, turn, axial])
     )
 
 
 def _capsule(body: Any, radius: float, z: float) -> None:
-    XML.SubElement(
+    ElementTree.SubElement(
         body, "geom", type="capsule", size=f"{radius:.6g}", fromto=f"0 0 {z:.6g} 0 0 0", contype="0", conaffinity="0",
         mass="0",
     )  # fmt: skip

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from pathlib import Path
 from typing import Any
-from xml.etree import ElementTree as XML
+from xml.etree import ElementTree
 
 import numpy as np
 
@@ -25,8 +25,8 @@ def to_urdf(link: LinkModel, *, travel: float = 0.5, angle: float = 1.5) -> str:
         travel: allowed change of a slide, over its rest length.
         angle: allowed angle of a hinge [rad].
     """
-    root = XML.Element("robot", name=link.robot.name)
-    XML.SubElement(root, "link", name="base")
+    root = ElementTree.Element("robot", name=link.robot.name)
+    ElementTree.SubElement(root, "link", name="base")
     names, width = joint_names(link), link.nq // link.segments
     damping = np.diag(link.damping(link.rest, np.zeros(link.nu)))
     parent = "base"
@@ -43,18 +43,18 @@ def to_urdf(link: LinkModel, *, travel: float = 0.5, angle: float = 1.5) -> str:
         masses = [k for k in range(len(link._mass)) if link._joint_of[k] // 5 == i]
         for index, kind, axis in order:
             child = f"{names[index]}_link"
-            joint = XML.SubElement(root, "joint", name=names[index], type=kind)
-            XML.SubElement(joint, "parent", link=parent)
-            XML.SubElement(joint, "child", link=child)
+            joint = ElementTree.SubElement(root, "joint", name=names[index], type=kind)
+            ElementTree.SubElement(joint, "parent", link=parent)
+            ElementTree.SubElement(joint, "child", link=child)
             R, p = origin
-            XML.SubElement(joint, "origin", xyz=_numbers(p), rpy=_numbers(_roll_pitch_yaw(R)))
-            XML.SubElement(joint, "axis", xyz=axis)
+            ElementTree.SubElement(joint, "origin", xyz=_numbers(p), rpy=_numbers(_roll_pitch_yaw(R)))
+            ElementTree.SubElement(joint, "axis", xyz=axis)
             rest = float(link.rest[index])
             low, high = (rest * (1 - travel), rest * (1 + travel)) if kind == "prismatic" else (-angle, angle)
-            XML.SubElement(joint, "limit", lower=f"{low:g}", upper=f"{high:g}", effort="1000", velocity="100")
-            XML.SubElement(joint, "dynamics", damping=f"{damping[index]:.9g}", friction="0")
+            ElementTree.SubElement(joint, "limit", lower=f"{low:g}", upper=f"{high:g}", effort="1000", velocity="100")
+            ElementTree.SubElement(joint, "dynamics", damping=f"{damping[index]:.9g}", friction="0")
             origin = (np.eye(3), np.zeros(3))
-            body = XML.SubElement(root, "link", name=child)
+            body = ElementTree.SubElement(root, "link", name=child)
             if kind == "prismatic":
                 k = masses[0] if index == o else masses[1]
                 _inertial(body, float(link._mass[k]), -0.25 * link.lengths[i], link._transverse[k], link._axial[k])
@@ -63,13 +63,13 @@ def to_urdf(link: LinkModel, *, travel: float = 0.5, angle: float = 1.5) -> str:
                 _inertial(body, small, 0.0, 1e-2 * small * link.lengths[i] ** 2, 1e-2 * small * link.lengths[i] ** 2)
             parent = child
         for k in masses[2:]:
-            load = XML.SubElement(root, "link", name=f"payload{i + 1}")
+            load = ElementTree.SubElement(root, "link", name=f"payload{i + 1}")
             _inertial(load, float(link._mass[k]), 0.0, 1e-9, 1e-9)
-            joint = XML.SubElement(root, "joint", name=f"payload{i + 1}_joint", type="fixed")
-            XML.SubElement(joint, "parent", link=parent)
-            XML.SubElement(joint, "child", link=f"payload{i + 1}")
-    XML.indent(root)
-    return '<?xml version="1.0"?>\n' + XML.tostring(root, encoding="unicode")
+            joint = ElementTree.SubElement(root, "joint", name=f"payload{i + 1}_joint", type="fixed")
+            ElementTree.SubElement(joint, "parent", link=parent)
+            ElementTree.SubElement(joint, "child", link=f"payload{i + 1}")
+    ElementTree.indent(root)
+    return '<?xml version="1.0"?>\n' + ElementTree.tostring(root, encoding="unicode")
 
 
 def save_urdf(link: LinkModel, path: str | Path, **options: Any) -> Path:
@@ -80,10 +80,10 @@ def save_urdf(link: LinkModel, path: str | Path, **options: Any) -> Path:
 
 
 def _inertial(body: Any, mass: float, z: float, turn: float, axial: float) -> None:
-    inertial = XML.SubElement(body, "inertial")
-    XML.SubElement(inertial, "origin", xyz=f"0 0 {z:.9g}", rpy="0 0 0")
-    XML.SubElement(inertial, "mass", value=f"{mass:.9g}")
-    XML.SubElement(
+    inertial = ElementTree.SubElement(body, "inertial")
+    ElementTree.SubElement(inertial, "origin", xyz=f"0 0 {z:.9g}", rpy="0 0 0")
+    ElementTree.SubElement(inertial, "mass", value=f"{mass:.9g}")
+    ElementTree.SubElement(
         inertial, "inertia", ixx=f"{turn:.9g}", iyy=f"{turn:.9g}", izz=f"{axial:.9g}", ixy="0", ixz="0", iyz="0"
     )
 

@@ -65,9 +65,9 @@ class LinkModel:
         self.lengths = lengths
         self._width = 5 if joint == JOINTS[2] else 4
         self._nq = n * self._width
-        self._rest = np.zeros((n, self._width))
-        self._rest[:, 0] = self._rest[:, 3] = 0.5 * lengths
-        self._rest = self._rest.ravel()
+        rest = np.zeros((n, self._width))
+        rest[:, 0] = rest[:, 3] = 0.5 * lengths
+        self._rest = rest.ravel()
         self._rest.setflags(write=False)
         self._kind = np.tile(np.array([0, 1, 2, 3, 0], np.int64), n)
         self._attachments(rods)
@@ -129,9 +129,7 @@ class LinkModel:
         E, second = self._walk(q)
         m = len(self._kind)
         f, H = np.empty(m), np.empty((m, m))
-        _k.gravity(
-            self._kind, self._axes, self._joint_of, self._mass, self._J, np.array(self.robot.gravity), f, H
-        )
+        _k.gravity(self._kind, self._axes, self._joint_of, self._mass, self._J, np.array(self.robot.gravity), f, H)
         K = E.T @ H @ E - self._curvature(second, f)
         force = E.T @ f - self._spring * (q - self._rest)
         if self.nu:
@@ -154,6 +152,15 @@ class LinkModel:
     def retract(self, q: Array, dq: Array) -> Array:
         """q + dq."""
         return np.asarray(q, float) + dq
+
+    def travel(self, dq: Array) -> float:
+        """How far an increment moves anything, about [m]: slides as they are.
+
+        Turns with half the arm's length.
+        """
+        rows = np.abs(np.asarray(dq, float)).reshape(self.segments, self._width)
+        turns = np.delete(rows, [0, 3], axis=1)
+        return float(max(rows[:, [0, 3]].max(), 0.5 * float(self.lengths.sum()) * turns.max()))
 
     # ---- where things are -----------------------------------------------------------------------------
     def locate(self, q: Any, points: str | Sequence[str], *, jacobian: bool = False) -> Placement:
@@ -372,9 +379,7 @@ class LinkModel:
         if stiffness is not None:
             given = np.asarray(stiffness, float)
             if given.shape != (self._nq,) or not (np.isfinite(given).all() and (given > 0).all()):
-                raise ArgumentError(
-                    "stiffness", f"shape {given.shape} or not positive", f"({self._nq},) positive"
-                )
+                raise ArgumentError("stiffness", f"shape {given.shape} or not positive", f"({self._nq},) positive")
             self._viscosity = self._viscosity * given / spring.ravel()
             spring = given
         self._spring = np.asarray(spring, float).ravel()
@@ -418,9 +423,7 @@ def _series(robot: Robot) -> list[RodBody]:
         raise ArgumentError("robot", "has bodies that are not rods", "a robot of RodBody only")
     for before, rod in zip([None, *rods[:-1]], rods):
         if rod.parent != ("" if before is None else before.name):
-            raise ArgumentError(
-                f"{rod.name}.parent", f"{rod.parent!r}", "rods in series, each at the tip of the last"
-            )
+            raise ArgumentError(f"{rod.name}.parent", f"{rod.parent!r}", "rods in series, each at the tip of the last")
         if any(rod.rest_curvature):
             raise ArgumentError(f"{rod.name}.rest_curvature", "links are straight at rest", "(0, 0, 0)")
     return rods

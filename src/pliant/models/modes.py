@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -87,7 +88,7 @@ def frame_strains(frames: ArrayLike, length: float) -> Array:
     """Strains between consecutive frames of a curve of that rest length (stations - 1, 6)."""
     g = np.asarray(frames, float)
     ds = length / (len(g) - 1)
-    return np.array([lie.log(lie.inverse(a) @ b) for a, b in zip(g[:-1], g[1:])]) / ds
+    return np.array([lie.log(lie.inverse(a) @ b) for a, b in pairwise(g)]) / ds
 
 
 def tip_of_strains(strains: ArrayLike, base: ArrayLike, length: float) -> Array:

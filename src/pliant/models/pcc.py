@@ -99,7 +99,9 @@ class JointLaw:
         """Generalised force at values of the stretch or curvature (n,)."""
         a = getattr(self, which)
         secant = self.form == "secant"
-        return np.array([v * _k.law(float(v), *a, secant)[1] for v in np.atleast_1d(np.asarray(y, float))])
+        return np.array(
+            [v * _k.law(float(v), a[0], a[1], a[2], secant)[1] for v in np.atleast_1d(np.asarray(y, float))]
+        )
 
 
 def fit_curve(x: ArrayLike, force: ArrayLike) -> tuple[float, float, float]:
@@ -274,6 +276,10 @@ class PccModel:
     def retract(self, q: Array, dq: Array) -> Array:
         """q + dq."""
         return np.asarray(q, float) + dq
+
+    def travel(self, dq: Array) -> float:
+        """How far an increment moves anything, about [m]."""
+        return self.rod.travel(dq)
 
     # ---- where things are ----------------------------------------------------------------------------------
     def locate(self, q: Any, points: str | Sequence[str], *, jacobian: bool = False) -> Placement:

@@ -99,9 +99,9 @@ class EnergyShaping:
         # body axes: twist of the point as it sees it itself
         J = np.vstack([place.rotation.T @ place.jacobian[:3], place.rotation.T @ place.jacobian[3:]])
         E = lie.log(lie.inverse(g) @ wanted)
-        k = np.repeat([self.rotation_stiffness, self.stiffness], 3)
+        springs = np.repeat([self.rotation_stiffness, self.stiffness], 3)
         # -d/dg of 1/2 E^T k E: the wrench is T(E)^-T k E; at small errors it is k E
-        F = lie.left_tangent_inverse(E).T @ (k * E)
+        F = lie.left_tangent_inverse(E).T @ (springs * E)
         # A radian counts as the length at which both springs are equally strong.
         arm = np.repeat([np.sqrt(self.rotation_stiffness / self.stiffness), 1.0], 3)
         J = arm[:, None] * J

@@ -8,9 +8,9 @@ from harness import check_derivatives
 
 import pliant as pl
 from pliant.control.computed_torque import ComputedTorque
-from pliant.control.energy_shaping import energy_shaping
+from pliant.control.shaping import energy_shaping
 from pliant.control.impedance import Impedance
-from pliant.control.inverse_kinematics import elastic_gradient, inverse_kinematics
+from pliant.control.kinematics import elastic_gradient, inverse_kinematics
 from pliant.control.observer import MarkerEstimator, ReducedControl
 from pliant.errors import ArgumentError
 from pliant.models import basis
@@ -95,21 +95,20 @@ def test_G2_low_order_control_of_a_high_order_plant():
 def test_G3_bend_travels_to_the_tip():
     model = Modal(arm(7, True, 0.135, 55))
     q = np.zeros(16)
-    q[0] = -25.0  # rolled up
+    q[0] = -40.0  # rolled up
     start = State(q, np.zeros(16), np.zeros(16), np.zeros(16), q)
     control = energy_shaping(
-        model, target=(0.125, 0.0, 0.03), stiffness=1.5, damping=0.1, null_elasticity=0.3, relaxed=True
+        model, target=(0.125, 0.0, 0.03), stiffness=1.0, injection=0.1, null_elasticity=0.05, relaxed=True
     )
-    run = simulate(model, control, duration=2.5, dt=0.01, start=start)
+    run = simulate(model, control, duration=2.0, dt=0.01, start=start)
     assert run.ok
     t, s = np.array(control.nearest).T
     s = 0.135 * s
-    assert np.diff(s[5:]).min() > -0.006
-    assert s[-1] > 0.115
-    assert s[0] < 0.07
+    assert np.diff(s).min() >= 0.0  # monotone
+    assert s[0] < 0.045  # published: 41.5 to 126.3 mm at 65 mm/s
+    assert s[-1] > 0.12
     done = np.flatnonzero(s > 0.9 * s[-1])[0]
-    speed = (s[done] - s[0]) / t[done]
-    assert 0.05 < speed < 0.3
+    assert 0.05 < (s[done] - s[0]) / t[done] < 0.13
 
 
 def test_computed_torque_tracks():
