@@ -12,9 +12,10 @@ from dataclasses import dataclass
 import numpy as np
 
 from pliant._kernels.closest import may_be_lower_inside, on_segment, on_triangle
+from pliant._kernels.lowest import FLAT, ROUND, lowest_points
 from pliant.contact.contacts import Contacts
 from pliant.contact.obstacles import Obstacle
-from pliant.contact.primitives import Sphere
+from pliant.contact.primitives import Capsule, Cylinder, Sphere
 from pliant.contact.surface import Surface
 
 Array = np.ndarray
@@ -112,6 +113,14 @@ def _lowest(corners: Array, thickness: Array, obstacle: Obstacle) -> Array:
     m, size = corners.shape[:2]
     if isinstance(obstacle, Sphere) and not np.any(thickness):
         return _nearest_to(obstacle.pose.apply(np.asarray(obstacle.centre)[None])[0], corners)
+    if type(obstacle) in (Cylinder, Capsule):
+        pose, a, b = obstacle.pose, np.asarray(obstacle.a, float), np.asarray(obstacle.b, float)
+        own = np.ascontiguousarray(pose.undo(corners.reshape(-1, 3))).reshape(corners.shape)
+        length = float(np.linalg.norm(b - a))
+        ends = ROUND if isinstance(obstacle, Capsule) else FLAT
+        shift = _grid(4 if size == 3 else 8, size) - 1.0 / size
+        axis = (b - a) / max(length, 1e-300)
+        return lowest_points(own, thickness, shift, 17, 0.5, a, axis, length, float(obstacle.radius), ends)
     # Few fine grids rather than many coarse ones: the number of calls is what costs.
     grid = _grid(12, size)
     shift = grid - 1.0 / size

@@ -16,13 +16,14 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
+import scipy.sparse as sp
 
 from pliant.algebra.factorisation import NotPositiveDefinite
 from pliant.inverse.limits import Limit
 from pliant.inverse.snapshot import Snapshot
 from pliant.inverse.targets import Target, TargetRows
 from pliant.solve.newton import Rows as _Rows
-from pliant.solve.newton import dense_rows, factorise_any, regularised
+from pliant.solve.newton import factorise_any, regularised
 
 Array = np.ndarray
 
@@ -126,23 +127,21 @@ def condense(
     seen = Snapshot(model, q)
     A = seen.actuation(q, effort)
     n = 0 if contacts is None else len(contacts)
-    H = np.zeros((0, model.nv))
+    H: Any = np.zeros((0, model.nv))
     gap = np.zeros(0)
-    if n:
-        if frictional:
-            H = dense_rows(contacts.frictional_rows(model, q))
-            gap = np.column_stack([contacts.gap, contacts.slip(seen.skin_positions(q))]).ravel()
-        else:
-            H = dense_rows(contacts.rows(model, q))
-            gap = contacts.gap
+    if n and frictional:
+        H = contacts.frictional_rows(model, q)
+        gap = np.column_stack([contacts.gap, contacts.slip(seen.skin_positions(q))]).ravel()
+    elif n:
+        H, gap = contacts.rows(model, q), contacts.gap
     wanted = [t.evaluate(seen, q, effort, contacts) for t in targets]
     allowed = [r for r in (x.evaluate(seen, q, effort, contacts, previous, dt) for x in limits) if r is not None]
     nu, width = model.nu, len(gap)
-    right = np.empty((model.nv, 1 + nu + width))
-    right[:, 0] = unbalanced - A @ effort
-    right[:, 1 : 1 + nu] = A
-    right[:, 1 + nu :] = H.T
-    solved = factor.solve(right)
+    solved = np.empty((model.nv, 1 + nu + width))
+    solved[:, : 1 + nu] = factor.solve(np.column_stack([unbalanced - A @ effort, A]))
+    if width:
+        # A contact touches a few nodes only: sparse right-hand sides, and sparse products below.
+        solved[:, 1 + nu :] = factor.solve_sparse(H.T.tocsc()) if sp.issparse(H) else factor.solve(H.T)
     x_free, X_a, X_c = solved[:, 0], solved[:, 1 : 1 + nu], solved[:, 1 + nu :]
 
     def block(value: Array, J: Any, E: Any, L: Any, low: Array, high: Array, names: Sequence[str] = ()) -> Block:
@@ -183,7 +182,7 @@ def condense(
         exact=_stack(exact, empty),
         limits=_stack(rows, empty),
         displacement=displacement,
-        contact=block(gap, H, None, None, zero, np.full(width, np.inf)) if n else empty,
+        contact=_softened(block(gap, H, None, None, zero, np.full(width, np.inf))) if n else empty,
         x_free=x_free,
         X_a=X_a,
         X_c=X_c,
@@ -195,6 +194,16 @@ def condense(
     )
     timing["condensation"] = time.perf_counter() - clock
     return out
+
+
+def _softened(contact: Block) -> Block:
+    """Contact rows with a trace of compliance where there is none (directions in which a node is held)."""
+    diagonal = np.einsum("ii->i", contact.contact)
+    floor = 1e-12 * float(diagonal.max(initial=0.0))
+    stiff = diagonal <= floor
+    if stiff.any():
+        diagonal[stiff] = max(floor, 1e-300)
+    return contact
 
 
 def _factor(stiffness: Any, reuse: Any) -> tuple[Any, bool]:
