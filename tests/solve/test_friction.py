@@ -24,11 +24,11 @@ def test_sliding_and_sticking_contacts_take_few_iterations():
         assert contacts.max_penetration < 1e-9
 
 
-def test_a_small_change_sticks_and_a_large_one_slides():
+def test_a_small_reversal_sticks_and_a_large_change_slides():
     model = pl.FemModel(golden_beam())
     plane = pl.Plane(point=(0, 0, -0.012), normal=(0, 0, 1), friction=0.5)
     state = pl.equilibrium(model, {"c2": 0.004, "c3": 0.004}, obstacles=[plane])
-    for u, expected in ((0.00401, ContactState.STICK), (0.008, ContactState.SLIDE)):
+    for u, expected in ((0.0039995, ContactState.STICK), (0.008, ContactState.SLIDE)):
         after = pl.equilibrium(model, {"c2": u, "c3": u}, obstacles=[plane], start=state)
         assert after.ok
         closed = after.contacts.forces > 0
