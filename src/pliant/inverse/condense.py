@@ -64,6 +64,7 @@ class Condensed:
         factor: factorised stiffness.
         error: unweighted target values at the current configuration.
         now: weighted objective rows at the current configuration.
+        exact_now: rows that must hold, at the current configuration.
         stable: whether the stiffness is positive definite.
         timing: seconds per phase.
     """
@@ -79,6 +80,7 @@ class Condensed:
     factor: Any
     error: Array
     now: Array
+    exact_now: Array
     stable: bool
     timing: dict[str, float] = field(default_factory=dict)
 
@@ -177,6 +179,9 @@ def condense(
     rows = [block(r.value, r.jacobian, r.effort, r.contact, r.low, r.high, [r.name] * len(r.value)) for r in allowed]
     zero = np.zeros(width)
     goal = [r.value * r.weight for r in wanted if not r.exact]
+    coordinate = seen.displacement(q)
+    must = [r.value for r in wanted if r.exact]
+    must += [coordinate[i : i + 1] - value for i, value in (prescribed or {}).items()]
     out = Condensed(
         objective=objective,
         exact=_stack(exact, empty),
@@ -189,6 +194,7 @@ def condense(
         factor=factor,
         error=np.concatenate([r.value for r in wanted]) if wanted else np.zeros(0),
         now=np.concatenate(goal) if goal else np.zeros(0),
+        exact_now=np.concatenate(must) if must else np.zeros(0),
         stable=stable,
         timing=timing,
     )

@@ -150,7 +150,8 @@ def invert(
     )
     status, count = Status.MAX_ITERATIONS, 0
     fast = iterations if dynamic else min(iterations, _FAST)
-    for count in range(1, fast + 1):
+    count = _approach(setting, mechanics, work, options, fast) if iterations > 1 else 0
+    for count in range(count + 1, count + fast + 1):
         done = _iterate(setting, mechanics, work, options, careful=iterations > 1)
         if done is not None:
             status = done
@@ -160,6 +161,21 @@ def invert(
         count += more
     command = _command(setting, mechanics, work, wanted, status, count, iterations, time.perf_counter() - begin)
     return command.require() if strict else command
+
+
+def _approach(setting: Problem, mechanics: Any, work: _Work, options: _Options, most: int) -> int:
+    """Come near with equalities as objectives first: far away, they may contradict the limits. Returns the iterations."""
+    if not any(getattr(t, "exact", False) for t in options.targets):
+        return 0
+    soft = replace(
+        options, targets=[replace(t, exact=False) if getattr(t, "exact", False) else t for t in options.targets]
+    )
+    for count in range(1, most + 1):
+        if _iterate(setting, mechanics, work, soft, careful=True) is not None:
+            break
+    work.cost, work.small, work.proximal = None, 0, 1e-9
+    work.notes.clear()
+    return count
 
 
 def _sticking(friction: str, obstacles: Sequence[Any]) -> bool:
@@ -218,7 +234,8 @@ def _solve(
 ) -> tuple[QPCC, QPCCSolution, Array, Array]:
     """Solve the QPCC of a linearisation: the problem, its solution, efforts and contact forces.
 
-    `shift` moves the goal towards the present; `remain` is the part of present penetrations that may stay.
+    `shift` moves the goal towards the present; `remain` is the part of present penetrations, and of rows that must hold,
+    that may stay.
     """
     clock = time.perf_counter()
     qpcc = _problem(condensed, work, options, shift, remain)
@@ -335,7 +352,8 @@ def _problem(condensed: Condensed, work: _Work, options: _Options, shift: Any, r
         G, X = np.hstack([g.effort, g.contact]), np.hstack([x.effort, x.contact])
         below, above = np.isfinite(g.low), np.isfinite(g.high)
         C = np.vstack([G[below], -G[above], X, -X])
-        d = np.concatenate([(g.low - g.free)[below], (g.free - g.high)[above], -x.free, x.free])
+        must = remain * condensed.exact_now - x.free
+        d = np.concatenate([(g.low - g.free)[below], (g.free - g.high)[above], must, -must])
         work.names = [
             *np.array(g.names, dtype=object)[below], *np.array(g.names, dtype=object)[above], *x.names, *x.names
         ]  # fmt: skip

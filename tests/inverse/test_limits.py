@@ -1,0 +1,117 @@
+"""Every limit: rows against differences, held by invert, and bad input."""
+
+import numpy as np
+import pytest
+from harness import golden_beam
+
+import pliant as pl
+from pliant.inverse.limits import actuator_limits, split, violations
+
+GAUGE = pl.StrainGauge("gauge", ((0.02, 0.0, 0.0075), (0.06, 0.0, 0.0075)))
+MODEL = pl.FemModel(golden_beam(sensors=(GAUGE,)))
+BALL = pl.Sphere((0.1, 0.0, -0.045), 0.02)
+
+
+@pytest.fixture(scope="module")
+def bent():
+    return pl.equilibrium(MODEL, [5e-3, 1e-2, 1.5e-2], obstacles=[pl.Plane((0, 0, -0.012), (0, 0, 1))], strict=True)
+
+
+LIMITS = {
+    "effort": pl.EffortLimit("c1", 0.0, 1.0),
+    "displacement": pl.DisplacementLimit("c2", -1e-3, 8e-3),
+    "rate": pl.RateLimit("c3", 0.01),
+    "grasp floor": pl.GraspFloor(0.2),
+    "clearance": pl.ClearanceLimit(BALL, 2e-3, alarm=0.05),
+    "strain": pl.StrainLimit("gauge", -0.1, 0.05),
+}
+
+
+@pytest.mark.parametrize("name", list(LIMITS))
+def test_rows_are_the_derivative_of_the_value(name, bent):
+    limit, rng, h = LIMITS[name], np.random.default_rng(2), 1e-7
+    dq, de = rng.standard_normal(MODEL.nv), rng.standard_normal(MODEL.nu)
+
+    def at(s):
+        return limit.evaluate(MODEL, bent.q + s * dq, bent.effort + s * de, bent.contacts, bent, 0.1)
+
+    rows = at(0.0)
+    assert rows.low.shape == rows.high.shape == rows.value.shape
+    change = (at(h).value - at(-h).value) / (2 * h)
+    expected = np.zeros(len(rows.value))
+    expected += 0 if rows.jacobian is None else rows.jacobian @ dq
+    expected += 0 if rows.effort is None else rows.effort @ de
+    assert np.abs(change - expected).max() < 2e-5 * max(np.abs(expected).max(), 1e-6)
+
+
+TIP = (0.09, -0.009, -0.02)
+
+
+@pytest.mark.parametrize("name", ["effort", "displacement", "clearance", "strain"])
+def test_invert_holds_it(name):
+    limit = LIMITS[name]
+    free = pl.invert(MODEL, None, pl.PointTarget("tip", TIP))
+    command = pl.invert(MODEL, None, pl.PointTarget("tip", TIP), limits=[limit])
+    state = command.state
+    broken = violations([limit], MODEL, state.q, state.effort, state.contacts, None, np.inf)
+    assert command.ok
+    assert max(broken.values(), default=0.0) < 1e-6
+    assert np.linalg.norm(command.error) >= np.linalg.norm(free.error) - 1e-12
+
+
+def test_clearance_avoids_what_contact_would_use():
+    ball = pl.Sphere((0.095, -0.006, -0.043), 0.02)
+    near = pl.invert(MODEL, None, pl.PointTarget("tip", TIP), limits=[pl.ClearanceLimit(ball, 3e-3, alarm=0.05)])
+    assert near.ok
+    assert ball.distance(MODEL.skin_positions(near.state.q)).min() > 3e-3 - 1e-7
+
+
+def test_grasp_floor_keeps_a_contact_closed():
+    """Lifting the tip would open the contact with the pad; the floor keeps it pressed."""
+    pad = pl.Plane((0, 0, -0.012), (0, 0, 1))
+    start = pl.equilibrium(MODEL, [5e-3, 1e-2, 1.5e-2], obstacles=[pad], strict=True)
+    total = start.contacts.forces.sum()
+    target = pl.PointTarget("tip", tuple(MODEL.locate(start, "tip").position + [0, 0, 0.006]))
+    loose = pl.invert(MODEL, start, target, obstacles=[pad])
+    held = pl.invert(MODEL, start, target, obstacles=[pad], limits=[pl.GraspFloor(0.8 * total)])
+    assert held.state.contacts.forces.sum() >= 0.8 * total * (1 - 1e-6)
+    assert loose.state.contacts.forces.sum() < 0.8 * total
+
+
+def test_bounds_are_split_from_rows(bent):
+    bounds, rest = split(list(LIMITS.values()), MODEL.robot, bent, 0.1)
+    assert [type(x).__name__ for x in rest] == ["GraspFloor", "ClearanceLimit", "StrainLimit"]
+    assert bounds["effort"][1][0] == 1.0
+    assert bounds["displacement"][1][1] == 8e-3
+    assert bounds["displacement"][0][2] == pytest.approx(bent.displacement[2] - 1e-3)
+    assert np.isinf(bounds["effort"][1][1])
+
+
+def test_actuators_carry_their_own():
+    robot = pl.robots.trunk()
+    assert len(actuator_limits(robot)) == 16
+    free = pl.invert(pl.FemModel(robot), None, pl.PointTarget("tip", (0.05, 0, 0.15)), own_limits=False, iterations=1)
+    assert np.isinf(free.problem.effort_max).all()
+
+
+@pytest.mark.parametrize(
+    ("make", "name"),
+    [
+        (lambda: pl.EffortLimit("c1", 1.0, 0.0), "EffortLimit"),
+        (lambda: pl.EffortLimit("c1", np.nan, 0.0), "EffortLimit"),
+        (lambda: pl.DisplacementLimit("c1", 1.0, 0.0), "DisplacementLimit"),
+        (lambda: pl.RateLimit("c1", 0.0), "rate"),
+        (lambda: pl.GraspFloor(-1.0), "force"),
+        (lambda: pl.ClearanceLimit(BALL, -1.0), "distance"),
+        (lambda: pl.StrainLimit("gauge", 1.0, 0.0), "StrainLimit"),
+    ],
+)
+def test_bad_input(make, name):
+    with pytest.raises(pl.PliantError, match=name):
+        make()
+
+
+def test_unknown_names():
+    for limit in (pl.EffortLimit("c9"), pl.StrainLimit("nose"), pl.DisplacementLimit("c9")):
+        with pytest.raises(pl.UnknownNameError):
+            pl.invert(MODEL, None, pl.PointTarget("tip", TIP), limits=[limit])

@@ -1,0 +1,135 @@
+"""Every target: its value where it is met, its derivatives against differences, and bad input."""
+
+import numpy as np
+import pytest
+from harness import golden_beam
+
+import pliant as pl
+
+MODEL = pl.FemModel(golden_beam())
+
+
+@pytest.fixture(scope="module")
+def bent():
+    return pl.equilibrium(MODEL, [5e-3, 1e-2, 1.5e-2], obstacles=[pl.Plane((0, 0, -0.012), (0, 0, 1))], strict=True)
+
+
+def targets():
+    skin = MODEL.skin_positions(MODEL.rest)
+    turn = (0.96, 0.1, -0.2, 0.15)
+    return {
+        "point": pl.PointTarget("tip", (0.09, 0.01, -0.02)),
+        "point, one axis": pl.PointTarget("tip", (0.09, 0.01, -0.02), axes="z", weight=3.0),
+        "points": pl.PointsTarget(("tip", "middle"), ((0.09, 0, 0), (0.04, 0, 0.01))),
+        "direction": pl.DirectionTarget("tip", (1, 0.2, 0.3)),
+        "frame": pl.FrameTarget("tip", (0.09, 0, 0), tuple(np.array(turn) / np.linalg.norm(turn))),
+        "barycentre": pl.BarycentreTarget((0.05, 0, 0)),
+        "barycentre of a body": pl.BarycentreTarget((0.05, 0, 0), body="body", axes="xz"),
+        "centre of mass": pl.CentreOfMassTarget((0.05, 0, 0), axes="yz"),
+        "shape": pl.ShapeTarget(positions=skin + 1e-3),
+        "part of a shape": pl.ShapeTarget(positions=skin[:7] + 1e-3, vertices=np.arange(7)),
+        "cloud": pl.ShapeTarget(cloud=skin[::3] + [0.0, 1e-4, 2e-4]),
+        "displacement": pl.DisplacementTarget("c2", 4e-3),
+        "effort": pl.EffortTarget("c2", 1.5),
+        "contact force": pl.ContactForceTarget(0.3),
+    }
+
+
+@pytest.mark.parametrize("name", list(targets()))
+def test_rows_are_the_derivative_of_the_value(name, bent):
+    target = targets()[name]
+    rng = np.random.default_rng(1)
+    dq, de, h = rng.standard_normal(MODEL.nv), rng.standard_normal(MODEL.nu), 1e-7
+    rows = target.evaluate(MODEL, bent.q, bent.effort, bent.contacts)
+    assert rows.value.shape == rows.weight.shape
+    assert rows.jacobian.shape == (len(rows.value), MODEL.nv)
+    plus = target.evaluate(MODEL, bent.q + h * dq, bent.effort + h * de, bent.contacts).value
+    minus = target.evaluate(MODEL, bent.q - h * dq, bent.effort - h * de, bent.contacts).value
+    expected = rows.jacobian @ dq + (0 if rows.effort is None else rows.effort @ de)
+    scale = max(np.abs(expected).max(), 1e-6)
+    assert np.abs((plus - minus) / (2 * h) - expected).max() < 2e-5 * scale
+    if rows.contact is not None:
+        n = len(bent.contacts)
+        more = bent.contacts.with_forces(bent.contacts.forces + h * np.arange(n))
+        change = target.evaluate(MODEL, bent.q, bent.effort, more).value - rows.value
+        assert np.allclose(change / h, rows.contact @ np.arange(n), rtol=1e-5)
+
+
+@pytest.mark.parametrize(
+    ("make", "tolerance"),
+    [
+        (lambda p: pl.PointTarget("tip", tuple(p("tip")[0])), 1e-9),
+        (lambda p: pl.PointTarget("tip", tuple(p("tip")[0]), exact=True), 1e-7),
+        (lambda p: pl.FrameTarget("tip", tuple(p("tip")[0]), quaternion(p("tip")[1])), 1e-6),
+        (lambda p: pl.DirectionTarget("tip", tuple(p("tip")[1][:, 0]), (1, 0, 0)), 1e-6),
+        (lambda p: pl.CentreOfMassTarget(tuple(MODEL.centre_of_mass(p.q)[0])), 1e-8),
+        (lambda p: pl.BarycentreTarget(tuple(MODEL.skin_positions(p.q).mean(axis=0))), 1e-8),
+        (lambda p: pl.ShapeTarget(positions=MODEL.skin_positions(p.q)), 1e-8),
+    ],
+)
+def test_each_target_is_reached_by_invert(make, tolerance):
+    state = pl.equilibrium(MODEL, [2e-3, 4e-3, 6e-3], strict=True)
+
+    def place(name):
+        found = MODEL.locate(state, name)
+        return found.position, found.rotation
+
+    place.q = state.q
+    command = pl.invert(MODEL, None, make(place))
+    assert command.status is pl.Status.CONVERGED
+    assert np.abs(command.error).max() < tolerance
+
+
+def quaternion(R):
+    w = 0.5 * np.sqrt(1 + np.trace(R))
+    return (w, (R[2, 1] - R[1, 2]) / (4 * w), (R[0, 2] - R[2, 0]) / (4 * w), (R[1, 0] - R[0, 1]) / (4 * w))
+
+
+def test_equality_and_objective_together():
+    """The stroke is exact; the tip comes as near as that allows."""
+    tip = MODEL.locate(pl.equilibrium(MODEL, [5e-3, 1e-2, 1.5e-2]), "tip").position
+    goals = [pl.PointTarget("tip", tuple(tip)), pl.DisplacementTarget("c1", 4e-3, exact=True)]
+    command = pl.invert(MODEL, None, goals)
+    assert command.ok
+    assert abs(command.displacement[0] - 4e-3) < 1e-8
+    assert 0 < np.abs(command.error[:3]).max() < 5e-3
+
+
+def test_weights_choose_between_targets():
+    heavy = [pl.PointTarget("tip", (0.0, 0.0, -0.02), axes="z", weight=10), pl.PointTarget("middle", (0, 0, 0.01), axes="z")]
+    light = [pl.PointTarget("tip", (0.0, 0.0, -0.02), axes="z"), pl.PointTarget("middle", (0, 0, 0.01), axes="z", weight=10)]
+    robot = golden_beam(actuators=golden_beam().actuators[:1])
+    model = pl.FemModel(robot)
+    a, b = pl.invert(model, None, heavy), pl.invert(model, None, light)
+    assert abs(a.error[0]) < abs(b.error[0])
+    assert abs(a.error[1]) > abs(b.error[1])
+
+
+@pytest.mark.parametrize(
+    ("make", "name"),
+    [
+        (lambda: pl.PointTarget("tip", (0, np.nan, 0)), "position"),
+        (lambda: pl.PointTarget("tip", (0, 0)), "position"),
+        (lambda: pl.PointTarget("tip", (0, 0, 0), axes="w"), "axes"),
+        (lambda: pl.PointTarget("tip", (0, 0, 0), weight=-1), "weight"),
+        (lambda: pl.PointsTarget(("tip",), ((0, 0, 0), (1, 1, 1))), "positions"),
+        (lambda: pl.DirectionTarget("tip", (0, 0, 0)), "direction"),
+        (lambda: pl.FrameTarget("tip", (0, 0, 0), (0, 0, 0, 0)), "quaternion"),
+        (lambda: pl.ShapeTarget(), "positions"),
+        (lambda: pl.ShapeTarget(positions=np.zeros((3, 2))), "positions"),
+        (lambda: pl.EffortTarget("c1", 1.0, weight=np.inf), "weight"),
+    ],
+)
+def test_bad_input(make, name):
+    with pytest.raises(pl.PliantError, match=name):
+        make()
+
+
+def test_unknown_names():
+    for target, name in (
+        (pl.PointTarget("nose", (0, 0, 0)), "nose"),
+        (pl.DisplacementTarget("c9", 0.0), "c9"),
+        (pl.BarycentreTarget((0, 0, 0), body="arm"), "arm"),
+    ):
+        with pytest.raises(pl.UnknownNameError, match=name):
+            pl.invert(MODEL, None, target)
