@@ -54,9 +54,8 @@ def star(t: float, duration: float = 25.0, size: float = 0.15) -> np.ndarray:
 
 def main(quick: bool = False) -> float:
     """Reach, draw, plot; returns the rms error of the star with 500 g [mm]."""
-    rng = np.random.default_rng(1)
     for jacobian in ("estimated",) if quick else ("estimated", "arc", "constant"):
-        found = []
+        found, rng = [], np.random.default_rng(1)
         for _ in range(2 if quick else 10):
             tau = MAP.admissible(rng.uniform(-1, 1, (4, 3)) * [14, 14, 0] + [0, 0, 4 * AREA * 1e5])
             goal = plant(0.0).locate(pl.equilibrium(plant(0.0), MAP.pressures(tau).ravel()), "tip").position
