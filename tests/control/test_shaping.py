@@ -8,10 +8,10 @@ from harness import check_derivatives
 
 import pliant as pl
 from pliant.control.computed_torque import ComputedTorque
-from pliant.control.shaping import energy_shaping
 from pliant.control.impedance import Impedance
 from pliant.control.kinematics import elastic_gradient, inverse_kinematics
 from pliant.control.observer import MarkerEstimator, ReducedControl
+from pliant.control.shaping import energy_shaping
 from pliant.errors import ArgumentError
 from pliant.models import basis
 from pliant.models.modal import Modal
