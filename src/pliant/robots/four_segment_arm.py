@@ -96,7 +96,7 @@ def four_segment_arm(
         actuators=actuators,
         points=tuple(points),
         gravity=(0.0, 0.0, -9.81 if gravity else 0.0),
-        source="Wang et al., Kinematic Modeling and Control of a Soft Robotic Arm with Non-constant Curvature Deformation.",
+        source="Wang, Wang, Chen, Freris: kinematic modeling and control of a soft robotic arm (rigid-link paper).",
     )
 
 
