@@ -24,7 +24,7 @@ from pliant.bodies import RodBody
 from pliant.errors import ArgumentError, UnknownNameError
 from pliant.models.basis import Basis, legendre
 from pliant.models.rod_base import Configuration
-from pliant.models.rod_drives import ChamberPath, Fluid, RodDrives
+from pliant.models.rod_drives import NO_MOMENT, ChamberPath, Fluid, RodDrives
 from pliant.models.rod_tables import RodLayout, Station, build
 from pliant.robot import Robot
 from pliant.state import Placement, Skin
@@ -250,6 +250,22 @@ class RodModel:
             self._place.tables, self._place_work, self._skin_points, q, x, self._twists, jac, True
         )
         return np.einsum("ik,ic,ikcn->in", weights, directions, jac[np.asarray(vertices), 3:], optimize=True)
+
+    def load_stiffness(self, q: Array, forces: Array) -> Array:
+        """-d/dq of the generalised force of forces (n, 3) [N] on the skin's vertices (nv, nv): exact.
+
+        Points move nonlinearly with the strains, so that contact forces have a geometric stiffness of their own.
+        """
+        q = self._check(q)
+        t, w, c = self._place.tables, self._place_work, self._skin_points
+        x, H = np.empty((self._skin.size, 3)), np.zeros((self._n, self._n))
+        _rod.kinematics(t, w, q)
+        _pts.place_points(t, w, c, q, x)
+        _pts.point_columns(t, c, q)
+        for i in np.flatnonzero(np.any(forces != 0.0, axis=1)):
+            force = np.ascontiguousarray(forces[i])
+            _pts.load_tangent(t, w, c, q, i, x, force, NO_MOMENT, False, self._twists, H)
+        return -0.5 * (H + H.T)
 
     # ---- dynamics ------------------------------------------------------------------------------------
     def inertia(self, q: Array) -> Array:

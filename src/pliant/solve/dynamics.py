@@ -172,6 +172,7 @@ class Stepper:
         weight = 1 - self.scheme.alpha_f
         system: LinearSystem | None = None
         previous, alpha = math.inf, 1.0
+        exact = False  # whether the derivatives of inertial forces are needed
         taken: _Iterate | None = None  # where the last move started
         move = Step(increment, np.zeros(0))
         while here.iterations < self.iterations:
@@ -194,7 +195,11 @@ class Stepper:
             rows = problem.rows(here.q, here.effort, command, contacts)
             if K is not None:
                 # The multipliers act at the new time level; scaled so that the contact force is the true one.
-                system = _system(level.matrix(K, M), rows)
+                turning = problem.contact_stiffness(here.q, contacts)
+                matrix = level.matrix(K if turning is None else K + turning, M)
+                if exact:
+                    matrix = matrix + level.gyroscopic(model, here.q, here.increment)
+                system = _system(matrix, rows)
                 if system is None:
                     here.status = Status.SINGULAR
                     return here
@@ -210,6 +215,7 @@ class Stepper:
                 return here
             if K is None and size > 0.2 * previous:
                 system = None  # the old tangent does not contract any more: take the new one, here
+                exact = hasattr(model, "inverse_dynamics")
                 previous = math.inf
                 continue
             rate = min(size / previous, 0.5) if previous < math.inf else 0.5
@@ -265,6 +271,16 @@ class _Level:
         inertial = M @ ((1 - s.alpha_m) * a1 + s.alpha_m * self.a0)
         scale = max(float(np.abs(inertial).max(initial=0.0)), float(np.abs(force).max(initial=0.0)), 1e-12)
         return force - inertial - model.bias(q, v_f) - self.D @ v_f, scale
+
+    def gyroscopic(self, model: Any, q: Array, increment: Array) -> Array:
+        """What inertial forces add to the matrix as they change with pose and velocity; not symmetric."""
+        s, h = self.scheme, self.h
+        v1, a1 = self.rates(increment)
+        v_f = (1 - s.alpha_f) * v1 + s.alpha_f * self.v0
+        _, dq, dv = model.inverse_dynamics(q, v_f, (1 - s.alpha_m) * a1 + s.alpha_m * self.a0)
+        none = np.zeros(model.nu)
+        rate = 1.0 / h if s.euler else s.gamma / (s.beta * h)
+        return dq - model.stiffness(q, none) + (1 - s.alpha_f) * rate * (dv - model.damping(q, none))
 
     def matrix(self, K: Any, M: Any) -> Any:
         """Minus the derivative of the unbalanced force with respect to the increment."""

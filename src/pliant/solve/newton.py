@@ -13,11 +13,12 @@ All but dq are few, so the system is condensed onto them: W = [C; H] K^-1 [A, H^
 from __future__ import annotations
 
 from copy import copy
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
+from scipy.linalg import lu_factor, lu_solve
 
 from pliant.algebra.factorisation import NotPositiveDefinite, factorise, factorise_general
 from pliant.algebra.symmetric import SymmetricMatrix
@@ -103,6 +104,7 @@ class LinearSystem:
         self.factor: Any = factorise_general(matrix) if indefinite else factorise_any(matrix)
         self.flexibility = self.factor.solve(rows.columns) if rows.size else np.zeros((len(rows.rows.T), 0))
         self.W = rows.rows @ self.flexibility
+        _soften(self.W, rows.drives)
         self.stable: bool | None = None if self.factor.method == "lu" else True
         if self._held is not None:
             self.stable = self._constrained_definite(self._held)
@@ -114,6 +116,7 @@ class LinearSystem:
         if rows.size:
             other.flexibility = self.factor.solve(rows.columns)
             other.W = rows.rows @ other.flexibility
+            _soften(other.W, rows.drives)
         else:
             other.flexibility, other.W = np.zeros((len(rows.rows.T), 0)), np.zeros((0, 0))
         return other
@@ -172,24 +175,29 @@ class LinearSystem:
 
 
 class _Stiffened(LinearSystem):
-    """A dense tangent that is not definite without its bilateral drives (a base that only a motor holds).
+    """A dense tangent that is definite only where its bilateral drives and its pressing contacts leave it free.
 
-    C dq = -delta is prescribed there, so rho A (C dq + delta) may be added to the equations: K + rho A C is definite
-    wherever the motions that the drives leave free are stable, and the step and the efforts stay the exact ones.
+    C dq = -delta is prescribed there (a base that only a motor holds), so rho A (C dq + delta) may be added to the
+    equations: K + rho A C is definite wherever the remaining motions are stable, and step and multipliers stay exact. A
+    contact that opens in this step keeps a wrong push for one step; in the next it is no longer counted.
     """
 
-    def __init__(self, K: Array, rows: Rows) -> None:
-        self._fixed = np.flatnonzero(np.isneginf(rows.lower[: rows.drives]))
+    def __init__(self, K: Array, rows: Rows, shift: float = 0.0) -> None:
+        self._fixed = _prescribed(rows)
         if not len(self._fixed):
             raise NotPositiveDefinite(0)
         C = rows.rows[self._fixed]
         rho = 1e3 * float(np.abs(_diagonal(K)).max()) / max(float((C * C).sum(axis=1).min()), 1e-300)
-        self._push = rho * rows.columns[:, self._fixed]
-        super().__init__(K + self._push @ C, rows)
+        self._rho, self._push = rho, rho * rows.columns[:, self._fixed]
+        super().__init__(K + self._push @ C, rows, shift)
 
     def solve(self, force: Array, value: Array | None = None, start: Array | None = None) -> Step:
         value = self.rows.value if value is None else value
-        return super().solve(force - self._push @ value[self._fixed], value, start)
+        step = super().solve(force - self._push @ value[self._fixed], value, start)
+        on = self._fixed
+        total = step.force.copy()
+        total[on] -= self._rho * (value[on] + self.rows.rows[on] @ step.dq)
+        return replace(step, force=np.maximum(total, self.rows.lower))
 
     def correct(self, unbalanced: Array, value: Array, active: Array) -> Array:
         return super().correct(unbalanced - self._push @ value[self._fixed], value, active)
@@ -207,11 +215,13 @@ def build(K: Any, rows: Rows, *, previous_shift: float = 0.0) -> LinearSystem | 
         return LinearSystem(K, rows)
     except NotPositiveDefinite:
         pass
-    if isinstance(K, np.ndarray) and rows.drives:
+    if isinstance(K, np.ndarray) and rows.size:
         try:
             return _Stiffened(K, rows)
         except NotPositiveDefinite:
             pass
+        if np.isneginf(rows.lower[: rows.drives]).any():
+            return regularised(K, rows, previous_shift)
     system = _held_system(K, rows)
     return regularised(K, rows, previous_shift) if system is None else system
 
@@ -220,9 +230,10 @@ def regularised(K: Any, rows: Rows, shift: float = 0.0, *, least: float = 1e-4) 
     """A linear system shifted until its stiffness is positive definite; None if that is hopeless."""
     size = float(np.abs(_diagonal(K)).mean())
     shift = max(0.25 * shift, least)
+    kind = _Stiffened if isinstance(K, np.ndarray) and len(_prescribed(rows)) else LinearSystem
     for attempt in range(14):
         try:
-            return LinearSystem(K, rows, shift * size)
+            return kind(K, rows, shift * size)
         except NotPositiveDefinite:
             # A smaller shift saves iterations; on large systems the general factorisation costs more than that.
             system = _held_system(K, rows, shift * size) if len(rows.rows.T) < 2000 or attempt == 0 else None
@@ -240,7 +251,16 @@ def _held_system(K: Any, rows: Rows, shift: float = 0.0) -> LinearSystem | None:
         system = LinearSystem(K, rows, shift, indefinite=True)
     except (PliantError, RuntimeError):
         return None
-    return None if system.stable is False else system
+    known = system.stable is not None or _pulling(rows).all()  # complementarity needs a compliance that is definite
+    return system if known and system.stable is not False else None
+
+
+def _prescribed(rows: Rows) -> Array:
+    """Bilateral drives and normals of contacts that press: rows whose motion is known before the step."""
+    held = np.isneginf(rows.lower) & (np.arange(rows.size) < rows.drives)
+    normal = rows.triples[:, 0] if len(rows.triples) else np.arange(rows.drives, rows.size)
+    held[normal] = rows.force[normal] > 0.0
+    return np.flatnonzero(held)
 
 
 def _pulling(rows: Rows) -> Array:
@@ -266,11 +286,13 @@ def _complementarity(W: Array, offset: Array, rows: Rows, chosen: Array, start: 
 
 
 def _shifted(K: Any, shift: float) -> Any:
+    """K with its diagonal raised: by `shift` on average, by the same share everywhere (rotations are not lengths)."""
     if shift == 0.0:
         return K
-    if isinstance(K, SymmetricMatrix):
-        return K.add_diagonal(np.full(K.pattern.n, shift))
-    return K + shift * np.eye(len(K))
+    own = np.abs(_diagonal(K))
+    mean = max(float(own.mean()), 1e-300)
+    extra = shift * np.maximum(own / mean, 1e-9)
+    return K.add_diagonal(extra) if isinstance(K, SymmetricMatrix) else K + np.diag(extra)
 
 
 def _diagonal(K: Any) -> Array:
@@ -287,10 +309,33 @@ def _solve_small(W: Array, b: Array) -> Array:
 def factorise_any(K: Any, *, reuse: Any = None) -> Any:
     """A factor of a tangent: Cholesky, or LU where loads that follow the body make it unsymmetric."""
     if isinstance(K, np.ndarray) and np.abs(K - K.T).max() > 1e-9 * np.abs(K).max():
-        return factorise_general(K)
+        return _Unsymmetric(K)
     return factorise(K, reuse=reuse)
+
+
+class _Unsymmetric:
+    """Dense LU."""
+
+    method = "lu"
+    negative_eigenvalues: int | None = None
+
+    def __init__(self, matrix: Array) -> None:
+        if not np.isfinite(matrix).all():
+            raise NotPositiveDefinite(0)
+        self.n, self._lu = len(matrix), lu_factor(matrix, check_finite=False)
+
+    def solve(self, b: Array) -> Array:
+        """A^-1 b for one or several right-hand sides."""
+        return lu_solve(self._lu, b, check_finite=False)
 
 
 def dense_rows(rows: Any) -> Array:
     """Rows as a dense array (m, nv)."""
     return rows.toarray() if sp.issparse(rows) else np.asarray(rows)
+
+
+def _soften(W: Array, drives: int) -> None:
+    """Give contact rows a trace of compliance where there is none: directions in which a node is held."""
+    diagonal = np.einsum("ii->i", W)[drives:]
+    floor = 1e-12 * float(diagonal.max(initial=0.0))
+    diagonal[diagonal <= floor] = max(floor, 1e-300)

@@ -55,7 +55,7 @@ class Problem:
             self.detector = Detector(
                 model, self.obstacles, alarm=self.alarm, contact_distance=contact_distance, sag=1e-4 * self.alarm
             )
-            self._held = _held_vertices(model)
+            self._held, self._partly = _held_vertices(model)
             self._rigid = all(hasattr(o, "distance") for o in self.obstacles)
 
     def place(self, obstacles: Sequence[Any]) -> None:
@@ -120,6 +120,11 @@ class Problem:
             fixed = (self._held[found.vertices] | (found.weights == 0.0)).all(axis=1)
             if fixed.any():
                 found = found.selected(~fixed)
+        if len(found) and self._partly:
+            # A base on a slide moves, but not along every normal.
+            reach = np.abs(dense_rows(found.rows(self.model, q))).max(axis=1)
+            if not reach.all():
+                found = found.selected(reach > 0.0)
         if self._origin is None or not len(found):
             return found
         anchored = found.reanchored(self._origin).matched(self._sticking)
@@ -170,6 +175,43 @@ class Problem:
             friction=friction,
         )
 
+    def contact_stiffness(self, q: Array, contacts: Contacts | None) -> Array | None:
+        """What contact forces add to the tangent of a model whose points move nonlinearly with q (nv, nv).
+
+        None where they add nothing: positions are then coordinates themselves.
+        """
+        own = getattr(self.model, "load_stiffness", None)
+        if own is None or contacts is None or not len(contacts) or not contacts.forces.any():
+            return None
+        push = contacts.force_vectors
+        forces = np.zeros((self.model.skin.size, 3))
+        for k in range(contacts.vertices.shape[1]):
+            np.add.at(forces, contacts.vertices[:, k], contacts.weights[:, k, None] * push)
+        K = own(q, forces)
+        x = self.model.skin_positions(q)
+        for i in np.flatnonzero(contacts.forces > 0):
+            # the normal turns with the point that touches a curved obstacle
+            ends, lam = contacts.vertices[i], contacts.forces[i]
+            bending = getattr(self.obstacles[contacts.obstacle[i]], "curvature", None)
+            C = None if bending is None else bending((contacts.weights[i] @ x[ends])[None])
+            if C is None:
+                continue
+            C = C[0]
+            J = dense_rows(
+                self.model.skin_rows(q, np.tile(ends, (3, 1)), np.tile(contacts.weights[i], (3, 1)), np.eye(3))
+            )
+            K -= lam * (J.T @ C @ J)
+            if np.count_nonzero(contacts.weights[i]) == 2:
+                # and that point slides along its segment to where the gap is smallest
+                e = x[ends[1]] - x[ends[0]]
+                turn = dense_rows(
+                    self.model.skin_rows(q, ends[None], np.array([[-1.0, 1.0]]), contacts.normal[i][None])
+                )[0]
+                bend, row = float(e @ C @ e), e @ C @ J + turn
+                if bend > 1e-6 * float(e @ e) * float(np.abs(C).max()):
+                    K += (lam / bend) * np.outer(row, row)
+        return K
+
     def split(
         self, effort: Array, force: Array, contacts: Contacts | None, states: tuple
     ) -> tuple[Array, Contacts | None]:
@@ -188,12 +230,14 @@ class Problem:
         return effort, contacts.with_forces(rest)
 
 
-def _held_vertices(model: Any) -> Array:
-    """Which vertices of the skin cannot move at all (n,) bool."""
+def _held_vertices(model: Any) -> tuple[Array, bool]:
+    """Which vertices of the skin cannot move at all (n,) bool, and whether some can move along a line or plane only."""
     n = model.skin.size
     rows = model.skin_rows(
         model.rest, np.repeat(np.arange(n), 3)[:, None], np.ones((3 * n, 1)), np.tile(np.eye(3), (n, 1))
     )
     size = abs(rows).max(axis=1)
     size = size.toarray() if hasattr(size, "toarray") else np.asarray(size)
-    return size.reshape(n, 3).max(axis=1) == 0.0
+    size = size.reshape(n, 3)
+    held = size.max(axis=1) == 0.0
+    return held, bool((size[~held] == 0.0).any())
