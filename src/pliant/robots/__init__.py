@@ -13,29 +13,35 @@ from pliant.robot import Robot
 from pliant.robots.accordion import accordion
 from pliant.robots.beam import beam, golden_beam
 from pliant.robots.diamond import diamond
+from pliant.robots.dielectric_crawler import dielectric_crawler
 from pliant.robots.finger import finger
 from pliant.robots.notched_finger import notched_finger
 from pliant.robots.pneumatic_finger import pneumatic_finger
 from pliant.robots.pneunet import pneunet
+from pliant.robots.silicone_finger import silicone_finger
 from pliant.robots.three_chamber_arm import three_chamber_arm
 from pliant.robots.tower import slot_pairs, tower
 from pliant.robots.trunk import trunk
+from pliant.robots.twister import twister
 
 __all__ = [
     "accordion",
     "beam",
     "catalogue",
     "diamond",
+    "dielectric_crawler",
     "finger",
     "get",
     "golden_beam",
     "notched_finger",
     "pneumatic_finger",
     "pneunet",
+    "silicone_finger",
     "slot_pairs",
     "three_chamber_arm",
     "tower",
     "trunk",
+    "twister",
 ]
 
 _CATALOGUE: tuple[Callable[..., Robot], ...] = (
@@ -50,6 +56,9 @@ _CATALOGUE: tuple[Callable[..., Robot], ...] = (
     three_chamber_arm,
     beam,
     golden_beam,
+    silicone_finger,
+    twister,
+    dielectric_crawler,
 )
 
 

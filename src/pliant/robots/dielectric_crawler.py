@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 
 from pliant.actuators import DielectricLayer
@@ -35,7 +37,8 @@ def dielectric_crawler(
         cells: cells along and across.
         drive: "displacement" commands the area (see `GeometricModel.command`), "effort" the voltage squared.
 
-    Use quadratic elements: `GeometricModel(robot, element="quadratic")`. Points: "front", "back", "middle".
+    Use quadratic elements: `GeometricModel(robot, element="quadratic")`. The voltage is limited to
+    50 MV/m of film, the area to 0.98 to 1 of the glued one. Points: "front" (also called "tip"), "back", "middle".
     """
     nx, ny = cells
     mesh = TetMesh.box((length, width, 2.0), (nx, ny, 2), (0.0, -width / 2, 0.0))
@@ -51,6 +54,10 @@ def dielectric_crawler(
     elastomer = Corotational.from_young(0.2e6, 0.45, density=960.0, source="VHB-like, illustrative")
     strip = Corotational.from_young(0.4e9, 0.3, density=1380.0, source="PET strips with gaps, illustrative")
     layer = DielectricLayer(name="film", thickness=film, prestretch=prestretch, drive=drive)
+    rest = layer.factor * length * width * film  # half the capacity at rest [F]
+    layer = replace(
+        layer, displacement_limits=((0.98**2 - 1.0) * rest, 0.0), effort_limits=(0.0, (50e6 * film) ** 2)
+    )
     return Robot(
         "dielectric_crawler",
         (SoftBody("body", mesh, strip, {"film": elastomer}),),
@@ -65,6 +72,7 @@ def dielectric_crawler(
             Point("back", (0.0, 0.0, 0.0)),
             Point("middle", (length / 2, 0.0, film + frame)),
             Point("front", (length, 0.0, 0.0)),
+            Point("tip", (length, 0.0, 0.0)),
         ),
         gravity=(0.0, 0.0, 0.0),
         source="after Cao et al., ICRA 2018, as in G. Fang, PhD thesis 2022, ch. 2.6.2; dimensions are a stand-in",

@@ -43,7 +43,9 @@ def pneumatic_finger(
         hollow: length of the air in a tooth [m].
         notch: gap between teeth [m].
 
-    Actuator: "air". Point: "tip", at the end of the strip.
+    The chamber may be emptied by a tenth and filled to three times its volume (240 degrees need 2.5 times, about
+    210 kPa): limits of this stand-in, not of the source. Actuator: "air". Points: "tip", at the end of the strip,
+    and "middle".
     """
     if teeth < 1 or layers < 1:
         raise ArgumentError("teeth", f"{teeth} teeth, {layers} layers", "at least 1 of each")
@@ -78,11 +80,20 @@ def pneumatic_finger(
     mesh = mesh.with_node_set("base", near(0, 0.0)).with_region("strip", lambda c: c[:, 2] < floor / 2)
     body = material or Corotational.from_young(2.5e6, 0.40, density=1150.0, source="illustrative, TPU-like")
     stiff = strip or Corotational.from_young(100.0 * body.young, 0.30, density=1180.0, source="100 times the body")
+    volume = mesh.cavity_volume("air")
+    stiffness = body.young / 2.5e6  # pressures scale with it
     return Robot(
         "pneumatic_finger",
         (SoftBody("body", mesh, body, {"strip": stiff}),),
         (Fixation("base"),),
-        actuators=(Chamber(name="air", drive=drive),),
+        actuators=(
+            Chamber(
+                name="air",
+                drive=drive,
+                displacement_limits=(-0.1 * volume, 2.0 * volume),
+                effort_limits=(-20e3 * stiffness, 250e3 * stiffness),
+            ),
+        ),
         points=(Point("tip", (teeth * pitch, 0.0, 0.0)), Point("middle", (teeth * pitch / 2, 0.0, 0.0))),
         gravity=(0.0, 0.0, -9.81) if gravity else (0.0, 0.0, 0.0),
         source="G. Fang, PhD thesis, TU Delft 2022, ch. 2.6.3; the geometry is not published, this is a stand-in",

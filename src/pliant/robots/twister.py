@@ -61,11 +61,16 @@ def twister(
     mesh = structured(mask, place)
     mesh = with_cavities(mesh, {"air": (0.0, 0.0, length / 2)})
     mesh = mesh.with_node_set("base", lambda x: x[:, 2] < 1e-9)
+    volume = mesh.cavity_volume("air")
     return Robot(
         "twister",
         (SoftBody("body", mesh, material or thesis_silicone("ecoflex")),),
         (Fixation("base"),),
-        actuators=(Chamber(name="air", drive=drive),),
+        actuators=(
+            Chamber(
+                name="air", drive=drive, displacement_limits=(0.0, 120.0 * volume), effort_limits=(0.0, 80e3)
+            ),
+        ),
         points=(Point("tip", (0.0, 0.0, length)), Point("middle", (0.0, 0.0, length / 2))),
         gravity=(0.0, 0.0, 0.0),
         source="G. Fang, PhD thesis 2022, ch. 3.4.1 (after Yang et al. 2020); dimensions are not published",
