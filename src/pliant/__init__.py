@@ -35,6 +35,7 @@ _HOME: dict[str, str] = {
     # models
     "Model": "pliant.models.contract",
     "FemModel": "pliant.models.fem",
+    "BeamModel": "pliant.models.beam",
     "GeometricModel": "pliant.models.geometric",
     "RodModel": "pliant.models.rod",
     "ChamberPath": "pliant.models.rod_drives",

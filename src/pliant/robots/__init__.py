@@ -12,6 +12,7 @@ from pliant.errors import UnknownNameError
 from pliant.robot import Robot
 from pliant.robots.accordion import accordion
 from pliant.robots.beam import beam, golden_beam
+from pliant.robots.catheter import catheter
 from pliant.robots.diamond import diamond
 from pliant.robots.dielectric_crawler import dielectric_crawler
 from pliant.robots.finger import finger
@@ -28,6 +29,7 @@ __all__ = [
     "accordion",
     "beam",
     "catalogue",
+    "catheter",
     "diamond",
     "dielectric_crawler",
     "finger",

@@ -20,6 +20,7 @@ import numpy as np
 import scipy.sparse as sp
 from scipy.linalg import lu_factor, lu_solve
 
+from pliant.algebra.factor import DenseFactor
 from pliant.algebra.factorisation import NotPositiveDefinite, factorise, factorise_general
 from pliant.algebra.symmetric import SymmetricMatrix
 from pliant.errors import PliantError
@@ -308,9 +309,9 @@ def _solve_small(W: Array, b: Array) -> Array:
 
 def factorise_any(K: Any, *, reuse: Any = None) -> Any:
     """A factor of a tangent: Cholesky, or LU where loads that follow the body make it unsymmetric."""
-    if isinstance(K, np.ndarray) and np.abs(K - K.T).max() > 1e-9 * np.abs(K).max():
-        return _Unsymmetric(K)
-    return factorise(K, reuse=reuse)
+    if not isinstance(K, np.ndarray):
+        return factorise(K, reuse=reuse)
+    return _Unsymmetric(K) if np.abs(K - K.T).max() > 1e-9 * np.abs(K).max() else DenseFactor(K)
 
 
 class _Unsymmetric:

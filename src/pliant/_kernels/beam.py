@@ -1,0 +1,292 @@
+"""Co-rotational beam elements between nodes with a position and a unit quaternion: energy, force, tangent.
+
+The frame of an element is the mean of its node rotations, m = Q1 + Q2 (normalised); in it the deformation is
+
+    gamma = R(m)^T (p2 - p1) / l,      kappa = log(R1^T R2) / l,
+
+and the energy is quadratic in what these differ from their rest values. Linearised, this is the stiffness of the
+Euler-Bernoulli (or Timoshenko) beam, so nodal deflections are exact for small loads; a constant moment bends a chain of
+elements into a regular polygon. Everything is a polynomial of the quaternions but g(r) = 2 acos(r) / sqrt(1 - r^2), so
+derivatives are taken in the quaternions and pulled back to rotations, Q -> exp(theta / 2) Q.
+
+A node has six unknowns: its rotation theta in world axes and its translation, (theta, p).
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numba import njit
+
+
+def _rotation_forms() -> np.ndarray:
+    """Matrices A with R(m)[j, k] = m^T A[j, k] m."""
+    A = np.zeros((3, 3, 4, 4))
+    signs = np.array([[1, 1, -1, -1], [1, -1, 1, -1], [1, -1, -1, 1]], dtype=float)
+    for j in range(3):
+        A[j, j] = np.diag(signs[j])
+    for j, k, (a, b), (c, d), s in (
+        (0, 1, (1, 2), (0, 3), -1), (0, 2, (1, 3), (0, 2), 1), (1, 0, (1, 2), (0, 3), 1),
+        (1, 2, (2, 3), (0, 1), -1), (2, 0, (1, 3), (0, 2), -1), (2, 1, (2, 3), (0, 1), 1),
+    ):  # fmt: skip
+        A[j, k, a, b] = A[j, k, b, a] = 1.0
+        A[j, k, c, d] = A[j, k, d, c] = s
+    return A
+
+
+def _relative_forms() -> np.ndarray:
+    """Matrices B with vec(Q1^* Q2)[k] = Q1^T B[k] Q2."""
+    B = np.zeros((3, 4, 4))
+    for k in range(3):
+        i, j = (k + 1) % 3, (k + 2) % 3
+        B[k, 0, k + 1], B[k, k + 1, 0] = 1.0, -1.0
+        B[k, i + 1, j + 1], B[k, j + 1, i + 1] = -1.0, 1.0
+    return B
+
+
+_A = _rotation_forms()
+_B = _relative_forms()
+
+
+@njit(cache=True)
+def _log_factor(r):
+    """g(r) = 2 acos(r) / sqrt(1 - r^2) and its two derivatives."""
+    x = 1.0 - r
+    if x < 0.03:
+        c, power = 1.0, 1.0
+        g, g1, g2 = 0.0, 0.0, 0.0
+        before, before2 = 0.0, 0.0
+        for k in range(12):
+            g += c * power
+            if k >= 1:
+                g1 += k * c * before
+            if k >= 2:
+                g2 += k * (k - 1) * c * before2
+            before2, before, power = before, power, power * x
+            c *= (k + 1.0) / (2.0 * k + 3.0)
+        return 2.0 * g, -2.0 * g1, 2.0 * g2
+    s2 = max(1.0 - r * r, 1e-300)
+    g = 2.0 * np.arccos(max(r, -1.0)) / np.sqrt(s2)
+    g1 = (g * r - 2.0) / s2
+    return g, g1, (3.0 * r * g1 + g) / s2
+
+
+@njit(cache=True)
+def _measures(p1, Q1, p2, Q2, length, rest, y, J, H, weight):
+    """Deformation y (6,) = (gamma, kappa) minus rest, its derivative J (6, 14); H += weight y d2y if not empty.
+
+    The unknowns are (p1, Q1, p2, Q2); weight is the stiffness (6,).
+    """
+    J[:, :] = 0.0
+    second = H.shape[0] > 0
+    m = Q1 + Q2
+    d = p2 - p1
+    n = m @ m
+    for k in range(3):
+        S = d[0] * _A[0, k] + d[1] * _A[1, k] + d[2] * _A[2, k]
+        Sm = S @ m
+        value = (m @ Sm) / (n * length)
+        w = (2.0 / (n * length)) * Sm - (2.0 * value / n) * m
+        y[k] = value - rest[k]
+        a = np.empty(3)
+        mixed = np.empty((3, 4))
+        for j in range(3):
+            Am = _A[j, k] @ m
+            a[j] = (m @ Am) / (n * length)
+            for i in range(4):
+                mixed[j, i] = 2.0 * Am[i] / (n * length) - 2.0 * a[j] * m[i] / n
+        for j in range(3):
+            J[k, j], J[k, 7 + j] = -a[j], a[j]
+        for i in range(4):
+            J[k, 3 + i] = w[i]
+            J[k, 10 + i] = w[i]
+        if second:
+            f = weight[k] * y[k]
+            for i in range(4):
+                for j in range(4):
+                    v = 2.0 * S[i, j] / length - 2.0 * m[i] * w[j] - 2.0 * w[i] * m[j]
+                    if i == j:
+                        v -= 2.0 * value
+                    v *= f / n
+                    H[3 + i, 3 + j] += v
+                    H[3 + i, 10 + j] += v
+                    H[10 + i, 3 + j] += v
+                    H[10 + i, 10 + j] += v
+            for j in range(3):
+                for i in range(4):
+                    v = f * mixed[j, i]
+                    for q in (3, 10):
+                        H[j, q + i] -= v
+                        H[q + i, j] -= v
+                        H[7 + j, q + i] += v
+                        H[q + i, 7 + j] += v
+    r = Q1 @ Q2
+    g, g1, g2 = _log_factor(r)
+    for k in range(3):
+        b2, b1 = _B[k] @ Q2, _B[k].T @ Q1
+        v = Q1 @ b2
+        y[3 + k] = g * v / length - rest[3 + k]
+        for i in range(4):
+            J[3 + k, 3 + i] = (g1 * v * Q2[i] + g * b2[i]) / length
+            J[3 + k, 10 + i] = (g1 * v * Q1[i] + g * b1[i]) / length
+        if second:
+            f = weight[3 + k] * y[3 + k] / length
+            for i in range(4):
+                for j in range(4):
+                    H[3 + i, 3 + j] += f * (g2 * v * Q2[i] * Q2[j] + g1 * (Q2[i] * b2[j] + b2[i] * Q2[j]))
+                    H[10 + i, 10 + j] += f * (g2 * v * Q1[i] * Q1[j] + g1 * (Q1[i] * b1[j] + b1[i] * Q1[j]))
+                    c = g2 * v * Q2[i] * Q1[j] + g1 * (Q2[i] * b1[j] + b2[i] * Q1[j]) + g * _B[k, i, j]
+                    if i == j:
+                        c += g1 * v
+                    H[3 + i, 10 + j] += f * c
+                    H[10 + j, 3 + i] += f * c
+
+
+@njit(cache=True)
+def _spread(Q, P, row, col):
+    """P[row:row+4, col:col+3] = dQ/dtheta for Q -> exp(theta / 2) Q."""
+    w, x, y, z = Q
+    P[row, col], P[row, col + 1], P[row, col + 2] = -0.5 * x, -0.5 * y, -0.5 * z
+    P[row + 1, col], P[row + 1, col + 1], P[row + 1, col + 2] = 0.5 * w, 0.5 * z, -0.5 * y
+    P[row + 2, col], P[row + 2, col + 1], P[row + 2, col + 2] = -0.5 * z, 0.5 * w, 0.5 * x
+    P[row + 3, col], P[row + 3, col + 1], P[row + 3, col + 2] = 0.5 * y, -0.5 * x, 0.5 * w
+
+
+@njit(cache=True)
+def element_forces(p, Q, ends, lengths, stiffness, rest, mode, force, blocks):
+    """Elastic energy [J]; force (n, 6) -= its gradient; blocks (ne, 12, 12): tangent.
+
+    Args:
+        p, Q: positions (n, 3) and unit quaternions (n, 4) of the nodes.
+        ends: nodes of the elements (ne, 2).
+        lengths: rest lengths (ne,).
+        stiffness: l (EA, GA, GA, GJ, EI, EI) (ne, 6), the shear terms reduced so that bending is exact.
+        rest: rest values of (gamma, kappa) (ne, 6).
+        mode: 0 force only, 1 exact tangent, 2 only its material (positive semi-definite) part and no force.
+    """
+    total = 0.0
+    y, J = np.empty(6), np.empty((6, 14))
+    H = np.zeros((14 if mode == 1 else 0, 14))
+    P = np.zeros((14, 12))
+    for i in range(3):
+        P[i, 3 + i] = 1.0
+        P[7 + i, 9 + i] = 1.0
+    for e in range(len(ends)):
+        a, b = ends[e]
+        Q1, Q2 = Q[a], Q[b].copy()
+        if Q1 @ Q2 < 0.0:
+            Q2 = -Q2
+        H[:, :] = 0.0
+        c = stiffness[e]
+        _measures(p[a], Q1, p[b], Q2, lengths[e], rest[e], y, J, H, c)
+        _spread(Q1, P, 3, 0)
+        _spread(Q2, P, 10, 6)
+        T = J @ P
+        stress = c * y
+        total += 0.5 * (stress @ y)
+        if mode != 2:
+            f = stress @ T
+            for i in range(6):
+                force[a, i] -= f[i]
+                force[b, i] -= f[6 + i]
+        if mode != 0:
+            K = blocks[e]
+            for i in range(12):
+                for j in range(12):
+                    v = 0.0
+                    for k in range(6):
+                        v += c[k] * T[k, i] * T[k, j]
+                    K[i, j] = v
+        if mode == 1:
+            K += P.T @ (H @ P)
+            # Second derivative of Q along exp(theta / 2) Q: -1/4 Q on the diagonal.
+            z = stress @ J
+            for i in range(3):
+                K[i, i] -= 0.25 * (z[3:7] @ Q1)
+                K[6 + i, 6 + i] -= 0.25 * (z[10:14] @ Q2)
+    return total
+
+
+@njit(cache=True)
+def measure(p, Q, ends, lengths, out):
+    """Deformation (gamma, kappa) of the elements (ne, 6)."""
+    y, J = np.empty(6), np.empty((6, 14))
+    zero = np.zeros(6)
+    H = np.zeros((0, 14))
+    for e in range(len(ends)):
+        a, b = ends[e]
+        Q2 = Q[b].copy()
+        if Q[a] @ Q2 < 0.0:
+            Q2 = -Q2
+        _measures(p[a], Q[a], p[b], Q2, lengths[e], zero, y, J, H, zero)
+        out[e] = y
+
+
+@njit(cache=True)
+def add_moment(r, f, block):
+    """block (6, 6) += second derivative of f . exp(theta) r with respect to theta."""
+    dot = r @ f
+    for i in range(3):
+        for j in range(3):
+            block[i, j] += 0.5 * (f[i] * r[j] + r[i] * f[j])
+        block[i, i] -= dot
+
+
+@njit(cache=True)
+def path_length(x, first, second):
+    """Length of a polyline given by its segments."""
+    total = 0.0
+    for s in range(len(first)):
+        d = x[second[s]] - x[first[s]]
+        total += np.sqrt(d @ d)
+    return total
+
+
+@njit(cache=True)
+def path_gradient(x, first, second, factor, out):
+    """out (m, 3) += factor * d length / d x."""
+    for s in range(len(first)):
+        d = x[second[s]] - x[first[s]]
+        t = d * (factor / np.sqrt(d @ d))
+        out[second[s]] += t
+        out[first[s]] -= t
+
+
+@njit(cache=True)
+def path_hessian(x, arm, first, second, factor, node, pair, blocks):
+    """Add factor * second derivative of a length to the node blocks, the turning of the points not included.
+
+    Args:
+        x: carried points (m, 3).
+        arm: x minus the position of the node that carries it (m, 3); zero for points of the world.
+        node: node of each point, -1 for the world (m,).
+        pair: per segment the blocks of (first, first), (second, second), (first, second); -1 with the world.
+            The last is stored as it is if `first` is the lower node, else transposed.
+        blocks: (number of node pairs, 6, 6).
+    """
+    D = np.empty((2, 3, 6))
+    for s in range(len(first)):
+        a, b = first[s], second[s]
+        d = x[b] - x[a]
+        size = np.sqrt(d @ d)
+        t = d / size
+        G = (factor / size) * (np.eye(3) - np.outer(t, t))
+        for i, q in ((0, a), (1, b)):
+            D[i] = 0.0
+            for j in range(3):
+                D[i, j, 3 + j] = 1.0
+            r = arm[q]
+            D[i, 0, 1], D[i, 0, 2] = r[2], -r[1]
+            D[i, 1, 0], D[i, 1, 2] = -r[2], r[0]
+            D[i, 2, 0], D[i, 2, 1] = r[1], -r[0]
+        if pair[s, 0] >= 0:
+            blocks[pair[s, 0]] += D[0].T @ (G @ D[0])
+        if pair[s, 1] >= 0:
+            blocks[pair[s, 1]] += D[1].T @ (G @ D[1])
+        if pair[s, 2] >= 0:
+            cross = D[0].T @ (G @ D[1])
+            if node[a] == node[b]:
+                blocks[pair[s, 2]] -= cross + cross.T
+            elif node[a] < node[b]:
+                blocks[pair[s, 2]] -= cross
+            else:
+                blocks[pair[s, 2]] -= cross.T

@@ -1,0 +1,300 @@
+"""BeamModel: chains of co-rotational beam elements for robots made of rods (catheters, wires, tentacles)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from pliant._kernels import beam as kernels
+from pliant.errors import ArgumentError, UnknownNameError
+from pliant.lie import matrix_from_quaternion
+from pliant.models.beam_drives import BeamDrives
+from pliant.models.beam_layout import BeamLayout
+from pliant.models.contract import Operator
+from pliant.robot import Robot
+from pliant.state import Placement, Skin
+
+Array = np.ndarray
+
+
+class BeamModel:
+    """Mechanics of rods as chains of beam elements; see `pliant.models.contract.Model` for the methods.
+
+    Every node has a position and a rotation. An element is linear in the frame that turns with it, so its strain
+    must be small but its motion may be anything; small deflections of the nodes are those of Euler and Bernoulli.
+    The first node of a rod is held, or moves along an axis if a `Slide` drives the rod (insertion). Via points
+    of cables and named points are carried rigidly by the nearest node.
+
+    Args:
+        robot: a robot of `RodBody` only, without parents.
+        elements: elements per rod, or per rod by name.
+        shear: Timoshenko instead of Euler-Bernoulli.
+    """
+
+    def __init__(self, robot: Robot, *, elements: int | Mapping[str, int] = 10, shear: bool = False) -> None:
+        self.robot = robot
+        self.layout = BeamLayout(robot, elements, shear)
+        self.drives = BeamDrives(self.layout, robot.actuators)
+        self.layout.couple(self.drives.pairs)
+        self.drives.number(self.layout)
+        self._points = self._named_points()
+
+    def __repr__(self) -> str:
+        return f"BeamModel({self.robot.name!r}, {len(self.layout.rest_p)} nodes, {self.nv} dofs)"
+
+    # ---- sizes -----------------------------------------------------------------------------------------
+    @property
+    def nq(self) -> int:
+        """Length of a configuration vector: seven numbers per free node, one per slide."""
+        return self.layout.nq
+
+    @property
+    def nv(self) -> int:
+        """Degrees of freedom: six per free node (rotation, translation), one per slide."""
+        return self.layout.nv
+
+    @property
+    def nu(self) -> int:
+        """Number of actuators."""
+        return len(self.robot.actuators)
+
+    @property
+    def rest(self) -> Array:
+        """The unloaded configuration (nq,)."""
+        return self.layout.rest
+
+    def poses(self, q: Array) -> tuple[Array, Array]:
+        """Positions [m] (n, 3) and unit quaternions (n, 4) of all nodes."""
+        return self.layout.poses(self._check(q))
+
+    def retract(self, q: Array, dq: Array) -> Array:
+        """The configuration reached from q by the tangent increment dq.
+
+        The elements turn with their nodes instead of being sheared along the tangent: a rod is far stiffer in
+        length than in bending, and Newton's method would have to undo the stretch of every large rotation.
+        """
+        L = self.layout
+        p, Q = self.poses(q)
+        n = len(p)
+        angle, move = np.zeros((n, 3)), np.zeros((n, 3))
+        angle[L.free], move[L.free] = dq[L.free_v[:, :3]], dq[L.free_v[:, 3:]]
+        for (node, axis), i in zip(L.bases, L.slide_v):
+            move[node] = dq[i] * axis
+        a, b = L.ends.T
+        mean, d = 0.5 * (angle[a] + angle[b]), p[b] - p[a]
+        d = _rotated(mean, d) + (move[b] - move[a]) - np.cross(mean, d)
+        out = np.empty(self.nq)
+        out[L.slide_q] = q[L.slide_q] + dq[L.slide_v]
+        p += move  # right for the first nodes; the others follow along the chain
+        for first, last, elements in L.chains:
+            p[first + 1 : last + 1] = p[first] + np.cumsum(d[elements], axis=0)
+        out[L.free_q[:, :3]] = p[L.free]
+        out[L.free_q[:, 3:]] = _turned(angle, Q)[L.free]
+        return out
+
+    def travel(self, dq: Array) -> float:
+        """How far an increment moves the nodes and, by turning, the points between them [m]."""
+        L = self.layout
+        turned = np.abs(dq[L.free_v[:, :3]]).max(initial=0.0) * float(L.lengths.mean())
+        return float(max(turned, np.abs(dq[L.free_v[:, 3:]]).max(initial=0.0), np.abs(dq[L.slide_v]).max(initial=0.0)))
+
+    # ---- mechanics ---------------------------------------------------------------------------------------
+    def energy(self, q: Array, effort: Array) -> float:
+        """Potential energy [J], actuators included as -effort * displacement."""
+        p, Q = self.poses(q)
+        L = self.layout
+        elastic = kernels.element_forces(
+            p, Q, L.ends, L.lengths, L.stiffness, L.strain, 0, np.zeros((len(p), 6)), L.no_blocks
+        )
+        potential = float((L.mass[:, None] * L.gravity * p).sum())
+        driven = float(np.asarray(effort) @ self.displacement(q)) if self.nu else 0.0
+        return float(elastic) - potential - driven
+
+    def force(self, q: Array, effort: Array) -> Array:
+        """Residual generalised force, zero at equilibrium (nv,)."""
+        p, Q = self.poses(q)
+        wrench = self._wrench(p, Q, effort, 0, self.layout.no_blocks)
+        out = self.layout.reduce(wrench)
+        self.drives.add_slides(effort, out)
+        return out
+
+    def linearise(self, q: Array, effort: Array) -> tuple[Array, Operator]:
+        """Force and stiffness in one pass."""
+        p, Q = self.poses(q)
+        L = self.layout
+        elements = np.empty((len(L.ends), 12, 12))
+        wrench = self._wrench(p, Q, effort, 1, elements)
+        blocks = L.gather(elements)
+        self.drives.add_hessian(p, Q, effort, blocks)
+        out = L.reduce(wrench)
+        self.drives.add_slides(effort, out)
+        return out, L.matrix(blocks)
+
+    def _wrench(self, p: Array, Q: Array, effort: Array, mode: int, elements: Array) -> Array:
+        L = self.layout
+        wrench = np.zeros((len(p), 6))
+        wrench[:, 3:] = L.mass[:, None] * L.gravity
+        kernels.element_forces(p, Q, L.ends, L.lengths, L.stiffness, L.strain, mode, wrench, elements)
+        self.drives.add_wrench(p, Q, effort, wrench)
+        return wrench
+
+    def stiffness(self, q: Array, effort: Array) -> Operator:
+        """-d force / d q, symmetric, exact at equilibrium; block tridiagonal unless cables skip nodes (nv, nv)."""
+        return self.linearise(q, effort)[1]
+
+    def actuation(self, q: Array, effort: Array) -> Array:
+        """d force / d effort (nv, nu)."""
+        return self.displacement_rows(q).T.copy()
+
+    def displacement(self, q: Array) -> Array:
+        """Actuator coordinates [m] (nu,)."""
+        p, Q = self.poses(q)
+        return self.drives.values(p, Q, np.asarray(q))
+
+    def displacement_rows(self, q: Array) -> Array:
+        """d displacement / d q (nu, nv)."""
+        p, Q = self.poses(q)
+        rows = np.zeros((self.nu, self.nv))
+        for i in range(self.nu):
+            unit = np.zeros(self.nu)
+            unit[i] = 1.0
+            wrench = np.zeros((len(p), 6))
+            self.drives.add_wrench(p, Q, unit, wrench)
+            rows[i] = self.layout.reduce(wrench)
+            self.drives.add_slides(unit, rows[i])
+        return rows
+
+    # ---- points ------------------------------------------------------------------------------------------
+    def locate(self, q: Any, points: str | Sequence[str], *, jacobian: bool = False) -> Placement:
+        """Positions, orientations and (on request) Jacobians of named points; q may be a State."""
+        p, Q = self.poses(getattr(q, "q", q))
+        single = isinstance(points, str)
+        names = (points,) if isinstance(points, str) else tuple(points)
+        for name in names:
+            if name not in self._points:
+                raise UnknownNameError("point", name, self._points)
+        position, rotation = np.empty((len(names), 3)), np.empty((len(names), 3, 3))
+        rows = np.zeros((len(names), 6, self.nv)) if jacobian else None
+        for i, name in enumerate(names):
+            node, offset, frame = self._points[name]
+            R = matrix_from_quaternion(Q[node])
+            arm = R @ offset
+            position[i], rotation[i] = p[node] + arm, R @ frame
+            if rows is not None:
+                for k in range(3):
+                    e = np.eye(3)[k]
+                    turn, move = np.zeros((len(p), 6)), np.zeros((len(p), 6))
+                    turn[node, :3] = e
+                    move[node, :3], move[node, 3:] = np.cross(arm, e), e
+                    rows[i, k], rows[i, 3 + k] = self.layout.reduce(turn), self.layout.reduce(move)
+        if single:
+            return Placement(names, position[0], rotation[0], None if rows is None else rows[0])
+        return Placement(names, position, rotation, rows)
+
+    def centre_of_mass(self, q: Array) -> tuple[Array, Array]:
+        """Centre of mass [m] (3,) and its derivative (3, nv)."""
+        p, _ = self.poses(q)
+        share = self.layout.mass / self.layout.mass.sum()
+        rows = np.empty((3, self.nv))
+        for k in range(3):
+            g = np.zeros((len(p), 6))
+            g[:, 3 + k] = share
+            rows[k] = self.layout.reduce(g)
+        return share @ p, rows
+
+    def read(self, state: Any) -> dict[str, float]:
+        """Length and tension of the cables, motion and force of the other actuators."""
+        p, Q = self.poses(state.q)
+        return self.drives.read(p, Q, state)
+
+    def cable_paths(self, q: Array) -> dict[str, Array]:
+        """Polylines of the cables [m], for drawing."""
+        return self.drives.paths(*self.poses(q))
+
+    # ---- surface -----------------------------------------------------------------------------------------
+    @property
+    def skin(self) -> Skin:
+        """Capsules between the nodes."""
+        L = self.layout
+        return Skin(np.zeros((0, 3), np.int64), L.ends, L.radius, L.body_of)
+
+    def skin_positions(self, q: Array) -> Array:
+        """World positions of the nodes [m] (n, 3)."""
+        return self.poses(q)[0]
+
+    def skin_rows(self, q: Array, vertices: Array, weights: Array, directions: Array) -> Array:
+        """Derivative of sum_k w[i,k] d[i] . x[vertices[i,k]] w.r.t. q (m, nv)."""
+        L = self.layout
+        out = np.zeros((len(vertices), self.nv))
+        for i in range(len(vertices)):
+            g = np.zeros((len(L.rest_p), 6))
+            np.add.at(g[:, 3:], vertices[i], weights[i][:, None] * directions[i])
+            out[i] = L.reduce(g)
+        return out
+
+    # ---- dynamics ----------------------------------------------------------------------------------------
+    def inertia(self, q: Array) -> Operator:
+        """Mass matrix: lumped masses and turning inertias (nv, nv)."""
+        _, Q = self.poses(q)
+        return self.layout.matrix(self.layout.mass_blocks(Q, np.ones(len(Q))))
+
+    def bias(self, q: Array, v: Array) -> Array:
+        """Gyroscopic moments of the nodes (nv,)."""
+        _, Q = self.poses(q)
+        L = self.layout
+        wrench = np.zeros((len(Q), 6))
+        omega = np.zeros((len(Q), 3))
+        omega[L.free] = np.asarray(v)[L.free_v[:, :3]]
+        R = np.array([matrix_from_quaternion(x) for x in Q])
+        spin = np.einsum("nij,nj,nkj,nk->ni", R, L.turning, R, omega)
+        wrench[:, :3] = np.cross(omega, spin)
+        return L.reduce(wrench)
+
+    def damping(self, q: Array, effort: Array) -> Operator:
+        """Kelvin-Voigt and Rayleigh damping: beta times the material stiffness, alpha times the mass (nv, nv)."""
+        p, Q = self.poses(q)
+        L = self.layout
+        elements = np.empty((len(L.ends), 12, 12))
+        viscous = L.viscosity[:, None] * L.stiffness
+        kernels.element_forces(p, Q, L.ends, L.lengths, viscous, L.strain, 2, np.zeros((len(p), 6)), elements)
+        blocks = L.gather(elements) + L.mass_blocks(Q, L.drag)
+        return L.matrix(blocks)
+
+    # ---- inside --------------------------------------------------------------------------------------------
+    def _check(self, q: Array) -> Array:
+        q = np.ascontiguousarray(q, dtype=np.float64)
+        if q.shape != (self.nq,):
+            raise ArgumentError("q", f"shape {q.shape}", f"({self.nq},)")
+        return q
+
+    def _named_points(self) -> dict[str, tuple[int, Array, Array]]:
+        """Node, offset and frame (in node axes) of every named point; the tips have names of their own."""
+        L = self.layout
+        out: dict[str, tuple[int, Array, Array]] = {}
+        for point in self.robot.points:
+            node, offset = L.carrier(np.array(point.position), point.body, point.name)
+            R = matrix_from_quaternion(L.rest_Q[node])
+            out[point.name] = (node, offset, R.T @ matrix_from_quaternion(point.rotation))
+        for name, node in L.tips.items():
+            for alias in (f"{name}.tip", *(("tip",) if len(L.tips) == 1 else ())):
+                out.setdefault(alias, (node, np.zeros(3), np.eye(3)))
+        return out
+
+
+def _rotated(angle: Array, d: Array) -> Array:
+    """exp(angle) d for many vectors (n, 3), by Rodrigues' formula."""
+    size = np.linalg.norm(angle, axis=1, keepdims=True)
+    once = np.cross(angle, d)
+    return d + np.sinc(size / np.pi) * once + 0.5 * np.sinc(0.5 * size / np.pi) ** 2 * np.cross(angle, once)
+
+
+def _turned(angle: Array, Q: Array) -> Array:
+    """Quaternions of exp(angle) after Q, for many (n, 3), (n, 4)."""
+    half = 0.5 * np.linalg.norm(angle, axis=1, keepdims=True)
+    w, v = np.cos(half), 0.5 * np.sinc(half / np.pi) * angle
+    scalar = w * Q[:, :1] - (v * Q[:, 1:]).sum(axis=1, keepdims=True)
+    vector = w * Q[:, 1:] + Q[:, :1] * v + np.cross(v, Q[:, 1:])
+    out = np.hstack([scalar, vector])
+    return out / np.linalg.norm(out, axis=1, keepdims=True)
