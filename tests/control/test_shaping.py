@@ -67,29 +67,31 @@ def test_pose_target():
     assert np.linalg.norm(pl.lie.log(turned)) < 0.05
 
 
-def test_G2_low_order_control_of_a_high_order_plant():
-    """Tip error falls to below a millimetre for k >= 3 modes and is centimetres for k = 1."""
+@pytest.mark.parametrize(
+    ("k", "low", "high"),
+    [
+        (1, 10e-3, 1.0),
+        (3, 0.0, 1.5e-3),
+        # Not met: the published trend is below a millimetre for every k >= 3; here the observer loses the
+        # shape.
+        pytest.param(4, 0.0, 1e-3, marks=pytest.mark.xfail(strict=True, reason="9.7 mm")),
+        pytest.param(5, 0.0, 1e-3, marks=pytest.mark.xfail(strict=True, reason="26 mm")),
+    ],
+)
+def test_G2_low_order_control_of_a_high_order_plant(k, low, high):
     plant = Modal(arm(7))
-    goal = (0.07, 0.0, 0.03)
-    errors = {}
-    for k in (1, 3):
-        reduced = Modal(RodModel(octopus_arm(), basis=basis.legendre(k - 1, strains=BEND)))
-        control = energy_shaping(reduced, target=goal, stiffness=15.0, damping=0.1)
-        chosen = np.r_[np.arange(k), 8 + np.arange(k)]
+    reduced = Modal(RodModel(octopus_arm(), basis=basis.legendre(k - 1, strains=BEND)))
+    control = energy_shaping(reduced, target=(0.07, 0.0, 0.03), stiffness=15.0, damping=0.1)
 
-        def spread(u, chosen=chosen):
-            out = np.zeros(16)
-            out[chosen] = u
-            return out
+    def spread(u):
+        out = np.zeros(16)
+        out[np.r_[np.arange(k), 8 + np.arange(k)]] = u
+        return out
 
-        looped = ReducedControl(
-            control, reduced, lambda s: plant.locate(s, "tip").position, select=spread, correction=60.0
-        )
-        run = simulate(plant, looped, duration=4.0, dt=0.01)
-        assert run.ok
-        errors[k] = run.error("tip")[-1]
-    assert errors[3] < 1.5e-3
-    assert errors[1] > 5e-3
+    looped = ReducedControl(control, reduced, lambda s: plant.locate(s, "tip").position, select=spread, correction=60.0)
+    run = simulate(plant, looped, duration=4.0, dt=0.01)
+    assert run.ok
+    assert low <= run.error("tip")[-1] < high
 
 
 def test_G3_bend_travels_to_the_tip():
@@ -151,13 +153,15 @@ def test_impedance_switches_set_point_on_contact():
 def test_markers_give_the_shape():
     fine, coarse = arm(6), arm(2)
     state = equilibrium(fine, {"m1b": 4.0, "m3d": 3.0, "m4a": 1.0})
-    estimator = MarkerEstimator(coarse, ("middle", "tip"), noise=1e-4, iterations=20)
-    effort = state.effort
-    q = estimator.update(fine.locate(state, ("middle", "tip")).position, effort, 0.0)
-    skin = np.linalg.norm(coarse.skin_positions(q) - fine.skin_positions(state.q), axis=1)
-    assert skin.max() < 6e-3
-    tip = coarse.locate(q, "tip").position - fine.locate(state, "tip").position
-    assert np.linalg.norm(tip) < 6e-3
+    markers = fine.locate(state, ("middle", "tip")).position
+    tip, skin = [], []
+    for noise in (1e-2, 1e-3, 1e-5):
+        q = MarkerEstimator(coarse, ("middle", "tip"), noise=noise, iterations=30).update(markers, state.effort)
+        tip.append(np.linalg.norm(coarse.locate(q, "tip").position - markers[1]))
+        skin.append(np.linalg.norm(coarse.skin_positions(q) - fine.skin_positions(state.q), axis=1).max())
+    assert tip[0] > tip[1] > tip[2]  # the better the markers, the more they count
+    assert tip[2] < 1e-4
+    assert skin[2] < 3e-3
 
 
 def test_I1_position_reached_in_less_than_a_hundred_iterations():

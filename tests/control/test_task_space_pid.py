@@ -111,19 +111,21 @@ def test_universal_joint_is_wrong_off_the_principal_planes():
     assert errors(samples, "constant_velocity")[0] < 1e-9
 
 
-def test_6_2_loaded_pressure_sweep_with_marker_offsets():
-    """Marker bodies that shift: the link's error does not grow with the pressure.
-
-    Ratios as measured on this arm.
-    """
-    degrees = np.linspace(5, 45, 9)
-    samples = sweep(plant(0.5, shear=True), degrees=degrees, noise=1e-4, seed=3)
-    links = representation_errors(samples, "universal", lengths="regularised", regularisation=0.01)
-    arcs = representation_errors(samples, "arc_position")
-    assert arcs.position.max() / links.position.max() > 3.7
-    assert arcs.angle.max() / max(links.angle.max(), 1e-12) > 4.6
-    half = len(degrees) // 2
-    assert links.position[half:].mean() < 2.0 * links.position[:half].mean() + 1e-3
+def test_6_2_loaded_pressure_sweep_with_marker_noise():
+    """Marker noise that puts the link at 3 % of the length; mean of the ratios of maxima over ten seeds."""
+    ratios, sizes, turns = [], [], []
+    for seed in range(10):
+        samples = sweep(
+            plant(0.5, shear=True), degrees=np.linspace(5, 45, 9), noise=1.1e-2, angle_noise=5e-3, seed=seed
+        )
+        links = representation_errors(samples, "universal", lengths="regularised", regularisation=0.01)
+        arcs = representation_errors(samples, "arc_position")
+        sizes.append(links.position.max() / 0.6)
+        ratios.append(arcs.position.max() / links.position.max())
+        turns.append(arcs.angle.max() / links.angle.max())
+    assert np.mean(sizes) == pytest.approx(0.03, rel=0.3)
+    assert np.mean(ratios) >= 3.7
+    assert np.mean(turns) >= 4.6
 
 
 @cache

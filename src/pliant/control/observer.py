@@ -27,22 +27,26 @@ class MarkerEstimator:
     Args:
         model: the arm (may be coarser than the plant that is measured).
         points: names of the marked points.
-        noise: standard deviation of the markers [m]: how much they are trusted against the statics.
+        noise: standard deviation of the markers [m].
+        prior: how far the shape may be from the equilibrium under the efforts [m]; noise over prior weighs
+            both.
         iterations: Gauss-Newton iterations per call (warm-started).
     """
 
-    def __init__(self, model: Any, points: Sequence[str], *, noise: float = 1e-3, iterations: int = 3) -> None:
-        if noise <= 0:
-            raise ArgumentError("noise", f"{noise}", "a positive number [m]")
+    def __init__(
+        self, model: Any, points: Sequence[str], *, noise: float = 1e-3, prior: float = 1e-2, iterations: int = 3
+    ) -> None:
+        if noise <= 0 or prior <= 0:
+            raise ArgumentError("noise", f"{noise}, prior {prior}", "positive numbers [m]")
         self.model, self.points, self.noise, self.iterations = model, tuple(points), float(noise), iterations
         self.q = np.array(model.rest, float)
         self._last: tuple[float, Array] | None = None
         self.velocity = np.zeros(model.nv)
-        # energy that makes one noise of marker motion as unlikely as one noise of measurement
+        # energy of a typical mode displaced by `prior`: how far the shape may plausibly be from equilibrium
         K = model.stiffness(model.rest, np.zeros(model.nu))
         K = K if isinstance(K, np.ndarray) else K.toarray()
         scale = motion_scale(model)
-        self._energy = float(np.median(np.diag(K) / scale**2)) * self.noise**2 + 1e-30
+        self._energy = float(np.median(np.diag(K) / scale**2)) * float(prior) ** 2 + 1e-30
 
     def update(self, markers: Array, effort: Array, time: float | None = None) -> Array:
         """The configuration nearest to the markers (n, 3) and to equilibrium under the efforts (nq,)."""
