@@ -4,74 +4,30 @@ from __future__ import annotations
 
 import time
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from typing import Any, Literal
 
 import numpy as np
 
 from pliant.errors import ArgumentError
+from pliant.inverse.answer import MET, broken_limits, command_of, verdict
 from pliant.inverse.condense import Condensed, condense
-from pliant.inverse.limits import Limit, actuator_limits, split, violations
+from pliant.inverse.limits import Limit, actuator_limits, split
 from pliant.inverse.mechanics import Implicit, Static
 from pliant.inverse.nested import descend
-from pliant.inverse.qpcc import QPCC, QPCCSolution, QPCCStatus, solve_qpcc
+from pliant.inverse.qpcc import QPCC, QPCCSolution, solve_qpcc
 from pliant.inverse.redundancy import least_effort
-from pliant.inverse.snapshot import Snapshot
 from pliant.inverse.targets import Target
+from pliant.inverse.work import Options, Work, problem_of
 from pliant.solve.commands import travel
 from pliant.solve.equilibrium import settle
 from pliant.solve.problem import Problem
 from pliant.state import Command, State, Status
 
 Array = np.ndarray
-_MET = 1e-6  # of the robot's size: a target closer than this counts as met
 _FAST = 25  # all-at-once iterations before the safe, nested ones take over
 _NOISE = 1e-7  # of the robot's size: several steps below this in a row end the iteration too
-_BROKEN = 1e-6  # limits exceeded by more than this, relative, are broken
 _STEP = 1e-9  # of the robot's size: a smaller step ends the iteration
-
-
-@dataclass(frozen=True)
-class _Options:
-    """What does not change during the iteration."""
-
-    targets: Sequence[Target]
-    limits: Sequence[Limit]
-    bounds: dict[str, tuple[Array, Array]]
-    rest: Sequence[Limit]
-    previous: State | None
-    dt: float
-    fixed_effort: dict[int, float]
-    fixed_displacement: dict[int, float]
-    search: str
-    sticking: bool
-    least: bool
-
-    @property
-    def rows(self) -> int:
-        """Rows per contact."""
-        return 3 if self.sticking else 1
-
-
-@dataclass
-class _Work:
-    """Where the iteration is."""
-
-    q: Array
-    effort: Array
-    contacts: Any
-    proximal: float
-    small: int = 0
-    cost: float | None = None
-    solution: QPCCSolution | None = None
-    problem: QPCC | None = None
-    condensed: Condensed | None = None
-    names: list[str] = field(default_factory=list)
-    timing: dict[str, float] = field(default_factory=dict)
-    notes: list[str] = field(default_factory=list)
-
-    def spend(self, phase: str, seconds: float) -> None:
-        self.timing[phase] = self.timing.get(phase, 0.0) + seconds
 
 
 def invert(
@@ -145,7 +101,7 @@ def invert(
     work = _start(model, state, fixed_effort)
     setting.begin(work.q, work.contacts)
     bounds, rest = split(allowed, model.robot, state, dt)
-    options = _Options(
+    options = Options(
         wanted, allowed, bounds, rest, state, dt, fixed_effort, fixed_displacement, search, sticking, redundancy == "least effort"
     )
     status, count = Status.MAX_ITERATIONS, 0
@@ -159,11 +115,11 @@ def invert(
     if not status.ok and status is not Status.SINGLE and status is not Status.RELAXED and iterations > 1 and not dynamic:
         status, more = _nested(setting, work, options, iterations)
         count += more
-    command = _command(setting, mechanics, work, wanted, status, count, iterations, time.perf_counter() - begin)
+    command = command_of(setting, mechanics, work, wanted, status, count, iterations, time.perf_counter() - begin)
     return command.require() if strict else command
 
 
-def _approach(setting: Problem, mechanics: Any, work: _Work, options: _Options, most: int) -> int:
+def _approach(setting: Problem, mechanics: Any, work: Work, options: Options, most: int) -> int:
     """Come near with equalities as objectives first: far away, they may contradict the limits. Returns the iterations."""
     if not any(getattr(t, "exact", False) for t in options.targets):
         return 0
@@ -197,7 +153,7 @@ def _prescribed(model: Any, given: Mapping[str, float]) -> tuple[dict[int, float
     return effort, displacement
 
 
-def _start(model: Any, state: State | None, fixed: dict[int, float]) -> _Work:
+def _start(model: Any, state: State | None, fixed: dict[int, float]) -> Work:
     q = np.array(model.rest if state is None else state.q, dtype=float)
     effort = np.zeros(model.nu) if state is None else np.array(state.effort, dtype=float)
     if q.shape != (model.nq,) or effort.shape != (model.nu,):
@@ -206,10 +162,10 @@ def _start(model: Any, state: State | None, fixed: dict[int, float]) -> _Work:
         raise ArgumentError("state", "its q or effort is not finite", "a finite state")
     for i, value in fixed.items():
         effort[i] = value
-    return _Work(q, effort, None if state is None else state.contacts, proximal=1e-9)
+    return Work(q, effort, None if state is None else state.contacts, proximal=1e-9)
 
 
-def _condense(setting: Problem, mechanics: Any, work: _Work, options: _Options) -> Condensed | None:
+def _condense(setting: Problem, mechanics: Any, work: Work, options: Options) -> Condensed | None:
     """Linearise and condense at the present configuration; None if it is inadmissible."""
     clock = time.perf_counter()
     work.contacts = setting.detect(work.q, work.contacts)
@@ -230,7 +186,7 @@ def _condense(setting: Problem, mechanics: Any, work: _Work, options: _Options) 
 
 
 def _solve(
-    condensed: Condensed, work: _Work, options: _Options, shift: Any, remain: float = 0.0
+    condensed: Condensed, work: Work, options: Options, shift: Any, remain: float = 0.0
 ) -> tuple[QPCC, QPCCSolution, Array, Array]:
     """Solve the QPCC of a linearisation: the problem, its solution, efforts and contact forces.
 
@@ -238,7 +194,7 @@ def _solve(
     that may stay.
     """
     clock = time.perf_counter()
-    qpcc = _problem(condensed, work, options, shift, remain)
+    qpcc = problem_of(condensed, work, options, shift, remain)
     warm = None
     if work.contacts is not None and len(work.contacts) and (work.contacts.forces > 0).any():
         warm = (work.contacts.forces > 0).astype(np.int8)
@@ -250,7 +206,7 @@ def _solve(
     return qpcc, solution, effort, contact
 
 
-def _iterate(setting: Problem, mechanics: Any, work: _Work, options: _Options, *, careful: bool) -> Status | None:
+def _iterate(setting: Problem, mechanics: Any, work: Work, options: Options, *, careful: bool) -> Status | None:
     """One linearisation: condense, solve, move. A status when the iteration ends, None to go on."""
     condensed = _condense(setting, mechanics, work, options)
     if condensed is None:
@@ -279,17 +235,17 @@ def _iterate(setting: Problem, mechanics: Any, work: _Work, options: _Options, *
     _carry(work, contact, options.rows)
     if not careful:
         return Status.SINGLE
-    reached = float(np.abs(now).max(initial=0.0)) <= _MET * setting.length
+    reached = float(np.abs(now).max(initial=0.0)) <= MET * setting.length
     tolerance = _STEP if reached or condensed.exact.free.size else 1e-7
     # Curved contacts converge linearly and end in rounding noise: a few small steps in a row will do as well.
     work.small = work.small + 1 if fraction == 1.0 and size <= _NOISE * setting.length else 0
     if fraction == 1.0 and (size <= tolerance * setting.length or work.small >= 4) and condensed.stable:
-        return _verdict(setting, work, options)
+        return verdict(setting, work, options)
     _adapt(work, now, fraction)
     return None
 
 
-def _carry(work: _Work, contact: Array, rows: int) -> None:
+def _carry(work: Work, contact: Array, rows: int) -> None:
     """Put contact forces into the contacts they belong to."""
     if work.contacts is not None and len(work.contacts):
         forces = contact.reshape(-1, rows)
@@ -297,7 +253,7 @@ def _carry(work: _Work, contact: Array, rows: int) -> None:
         work.contacts = work.contacts.with_forces(forces[:, 0], tangential)
 
 
-def _nested(setting: Problem, work: _Work, options: _Options, iterations: int) -> tuple[Status, int]:
+def _nested(setting: Problem, work: Work, options: Options, iterations: int) -> tuple[Status, int]:
     """The safe iteration, from the equilibrium nearest to where the fast one ended."""
     mechanics = Static(setting.model)
     settled = settle(setting, work.q, work.effort, work.contacts)
@@ -310,7 +266,7 @@ def _nested(setting: Problem, work: _Work, options: _Options, iterations: int) -
             return settled.status, 0
 
     def excess(state: State) -> float:
-        return max(_violations(setting, options, state).values(), default=0.0)
+        return max(broken_limits(setting, options, state).values(), default=0.0)
 
     def linearised(state: State) -> Condensed:
         work.q, work.effort, work.contacts = state.q, state.effort, state.contacts
@@ -328,63 +284,11 @@ def _nested(setting: Problem, work: _Work, options: _Options, iterations: int) -
     )
     work.q, work.effort, work.contacts = state.q, state.effort, state.contacts
     if status is Status.CONVERGED:
-        status = _verdict(setting, work, options)
+        status = verdict(setting, work, options)
     return status, count
 
 
-def _violations(setting: Problem, options: _Options, at: Any) -> dict[str, float]:
-    return violations(
-        options.limits, setting.model, at.q, at.effort, at.contacts, options.previous, options.dt
-    )
-
-
-def _problem(condensed: Condensed, work: _Work, options: _Options, shift: Any, remain: float) -> QPCC:
-    """The QPCC of a linearisation."""
-    e, a, c, g, x = condensed.objective, condensed.displacement, condensed.contact, condensed.limits, condensed.exact
-    low, high = options.bounds["effort"]
-    if options.fixed_effort:
-        low, high = low.copy(), high.copy()
-        for i, value in options.fixed_effort.items():
-            low[i] = high[i] = value
-    shortest, longest = options.bounds["displacement"]
-    C, d = np.zeros((0, e.effort.shape[1] + e.contact.shape[1])), np.zeros(0)
-    if len(g.free) or len(x.free):
-        G, X = np.hstack([g.effort, g.contact]), np.hstack([x.effort, x.contact])
-        below, above = np.isfinite(g.low), np.isfinite(g.high)
-        C = np.vstack([G[below], -G[above], X, -X])
-        must = remain * condensed.exact_now - x.free
-        d = np.concatenate([(g.low - g.free)[below], (g.free - g.high)[above], must, -must])
-        work.names = [
-            *np.array(g.names, dtype=object)[below], *np.array(g.names, dtype=object)[above], *x.names, *x.names
-        ]  # fmt: skip
-    gap = c.free
-    if remain and gap.size:
-        gap = gap.copy()
-        gap[:: options.rows] -= remain * np.minimum(work.contacts.gap, 0.0)
-    return QPCC(
-        Wea=e.effort, Wec=e.contact, de=e.free - shift,
-        Waa=0.5 * (a.effort + a.effort.T), Wac=a.contact, da=a.free,
-        Wca=c.effort, Wcc=0.5 * (c.contact + c.contact.T), dc=gap,
-        effort_min=low, effort_max=np.maximum(high, low),
-        displacement_min=shortest, displacement_max=np.maximum(longest, shortest),
-        C=C if len(d) else None, d=d if len(d) else None,
-        proximal=work.proximal, reference=work.effort, rows_per_contact=options.rows,
-    )  # fmt: skip
-
-
-def _notices(work: _Work, model: Any) -> list[str]:
-    """What the QPCC says, with names instead of row numbers."""
-    out = []
-    for text in () if work.solution is None else work.solution.notices:
-        for i, name in enumerate(work.names):
-            text = text.replace(f"row {i} of C ", f"the limit of the {name} ")
-        for i, name in enumerate(model.robot.actuator_names):
-            text = text.replace(f"of actuator {i} ", f"of {name} ")
-        out.append(text)
-    return out
-
-
-def _predictable(mechanics: Any, condensed: Condensed, work: _Work, dq: Array, effort: Array, contact: Array) -> bool:
+def _predictable(mechanics: Any, condensed: Condensed, work: Work, dq: Array, effort: Array, contact: Array) -> bool:
     """Whether the linear prediction is good enough: the correction after the step is much smaller than the step."""
     q = mechanics.move(work.q, dq, keep=False)
     unbalanced = mechanics.residual(q, effort, dq)
@@ -398,7 +302,7 @@ def _predictable(mechanics: Any, condensed: Condensed, work: _Work, dq: Array, e
     return float(np.linalg.norm(correction)) <= 0.7 * float(np.linalg.norm(dq))
 
 
-def _adapt(work: _Work, now: Array, fraction: float) -> None:
+def _adapt(work: Work, now: Array, fraction: float) -> None:
     """Levenberg-Marquardt: more proximal weight when the goal gets worse, less when it gets better."""
     cost = float(now @ now)
     if work.cost is not None and cost > work.cost * (1 + 1e-9) and fraction == 1.0:
@@ -408,91 +312,3 @@ def _adapt(work: _Work, now: Array, fraction: float) -> None:
     work.cost = cost
 
 
-def _verdict(setting: Problem, work: _Work, options: _Options) -> Status:
-    """The status of a solution that no longer moves."""
-    assert work.solution is not None
-    rows = [t.evaluate(setting.model, work.q, work.effort, work.contacts) for t in options.targets]
-    error = max((float(np.abs(r.value * r.weight).max(initial=0.0)) for r in rows), default=0.0)
-    if work.solution.status is QPCCStatus.INFEASIBLE:
-        return Status.STALLED
-    if work.solution.status is QPCCStatus.RELAXED:
-        work.notes.extend(_notices(work, setting.model))
-        return Status.RELAXED
-    broken = {k: v for k, v in _violations(setting, options, work).items() if v > _BROKEN}
-    if broken:
-        work.notes.extend(f"the {name} exceeds its limit by {v:.2g} of it" for name, v in broken.items())
-        return Status.RELAXED
-    if error <= _MET * setting.length:
-        return Status.CONVERGED
-    contacts = work.contacts is not None and len(work.contacts) > 0
-    local = contacts and work.solution.status not in (QPCCStatus.GLOBAL,)
-    return Status.LOCAL if local else Status.UNREACHABLE
-
-
-def _command(
-    setting: Problem,
-    mechanics: Any,
-    work: _Work,
-    targets: Sequence[Target],
-    status: Status,
-    count: int,
-    iterations: int,
-    elapsed: float,
-) -> Command:
-    model = setting.model
-    single = status is Status.SINGLE
-    if single and work.condensed is not None:
-        contact = work.solution.contact if work.solution is not None else np.zeros(0)
-        displacement = work.condensed.displacement.value(work.effort, contact)
-        if work.solution is not None and not work.solution.status.success:
-            work.notes.extend(_notices(work, model) or [str(work.solution.status.value)])
-            status = Status.RELAXED
-    else:
-        displacement = model.displacement(work.q)
-    seen = Snapshot(model, work.q)
-    rows = [t.evaluate(seen, work.q, work.effort, work.contacts) for t in targets]
-    notes = list(work.notes)
-    if work.solution is not None and work.solution.friction_ratio.size:
-        worst = float(work.solution.friction_ratio.max())
-        if worst > 0:
-            notes.append(f"largest tangential to normal contact force: {worst:.2f}")
-    driven = setting.driven
-    state = State(
-        q=work.q,
-        v=mechanics.velocity(),
-        u=np.where(driven, displacement, work.effort),
-        effort=work.effort,
-        displacement=displacement,
-        time=mechanics.time,
-        contacts=work.contacts,
-        status=status,
-        residual=float("nan") if single else _residual(mechanics, work, setting.length),
-        iterations=count,
-        elapsed=elapsed,
-        factor=None if work.condensed is None else work.condensed.factor,
-        memory=mechanics.memory(),
-    )
-    return Command(
-        u=state.u,
-        effort=work.effort,
-        displacement=displacement,
-        state=state,
-        error=np.concatenate([r.value for r in rows]),
-        status=status,
-        iterations=count,
-        elapsed=elapsed,
-        problem=work.problem,
-        solution=work.solution,
-        timing=dict(work.timing),
-        notes=tuple(dict.fromkeys(notes)),
-    )
-
-
-def _residual(mechanics: Any, work: _Work, length: float) -> float:
-    """Size of the Newton correction that remains, relative to the size of the pose [-]."""
-    if work.condensed is None:
-        return float("nan")
-    correction = work.condensed.factor.solve(mechanics.residual(work.q, work.effort, None))
-    if work.solution is not None and work.solution.contact.size == work.condensed.X_c.shape[1]:
-        correction = correction + work.condensed.X_c @ work.solution.contact
-    return float(np.abs(correction).max()) / length

@@ -1,0 +1,106 @@
+"""What `invert` carries from one linearisation to the next, and the QPCC that a linearisation becomes."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from pliant.inverse.condense import Condensed
+from pliant.inverse.limits import Limit
+from pliant.inverse.qpcc import QPCC, QPCCSolution
+from pliant.inverse.targets import Target
+from pliant.state import State
+
+Array = np.ndarray
+
+
+@dataclass(frozen=True)
+class Options:
+    """What does not change during the iteration."""
+
+    targets: Sequence[Target]
+    limits: Sequence[Limit]
+    bounds: dict[str, tuple[Array, Array]]
+    rest: Sequence[Limit]
+    previous: State | None
+    dt: float
+    fixed_effort: dict[int, float]
+    fixed_displacement: dict[int, float]
+    search: str
+    sticking: bool
+    least: bool
+
+    @property
+    def rows(self) -> int:
+        """Rows per contact."""
+        return 3 if self.sticking else 1
+
+
+@dataclass
+class Work:
+    """Where the iteration is."""
+
+    q: Array
+    effort: Array
+    contacts: Any
+    proximal: float
+    small: int = 0
+    cost: float | None = None
+    solution: QPCCSolution | None = None
+    problem: QPCC | None = None
+    condensed: Condensed | None = None
+    names: list[str] = field(default_factory=list)
+    timing: dict[str, float] = field(default_factory=dict)
+    notes: list[str] = field(default_factory=list)
+
+    def spend(self, phase: str, seconds: float) -> None:
+        self.timing[phase] = self.timing.get(phase, 0.0) + seconds
+
+
+def problem_of(condensed: Condensed, work: Work, options: Options, shift: Any, remain: float) -> QPCC:
+    """The QPCC of a linearisation."""
+    e, a, c, g, x = condensed.objective, condensed.displacement, condensed.contact, condensed.limits, condensed.exact
+    low, high = options.bounds["effort"]
+    if options.fixed_effort:
+        low, high = low.copy(), high.copy()
+        for i, value in options.fixed_effort.items():
+            low[i] = high[i] = value
+    shortest, longest = options.bounds["displacement"]
+    C, d = np.zeros((0, e.effort.shape[1] + e.contact.shape[1])), np.zeros(0)
+    if len(g.free) or len(x.free):
+        G, X = np.hstack([g.effort, g.contact]), np.hstack([x.effort, x.contact])
+        below, above = np.isfinite(g.low), np.isfinite(g.high)
+        C = np.vstack([G[below], -G[above], X, -X])
+        must = remain * condensed.exact_now - x.free
+        d = np.concatenate([(g.low - g.free)[below], (g.free - g.high)[above], must, -must])
+        work.names = [
+            *np.array(g.names, dtype=object)[below], *np.array(g.names, dtype=object)[above], *x.names, *x.names
+        ]  # fmt: skip
+    gap = c.free
+    if remain and gap.size:
+        gap = gap.copy()
+        gap[:: options.rows] -= remain * np.minimum(work.contacts.gap, 0.0)
+    return QPCC(
+        Wea=e.effort, Wec=e.contact, de=e.free - shift,
+        Waa=0.5 * (a.effort + a.effort.T), Wac=a.contact, da=a.free,
+        Wca=c.effort, Wcc=0.5 * (c.contact + c.contact.T), dc=gap,
+        effort_min=low, effort_max=np.maximum(high, low),
+        displacement_min=shortest, displacement_max=np.maximum(longest, shortest),
+        C=C if len(d) else None, d=d if len(d) else None,
+        proximal=work.proximal, reference=work.effort, rows_per_contact=options.rows,
+    )  # fmt: skip
+
+
+def notices(work: Work, model: Any) -> list[str]:
+    """What the QPCC says, with names instead of row numbers."""
+    out = []
+    for text in () if work.solution is None else work.solution.notices:
+        for i, name in enumerate(work.names):
+            text = text.replace(f"row {i} of C ", f"the limit of the {name} ")
+        for i, name in enumerate(model.robot.actuator_names):
+            text = text.replace(f"of actuator {i} ", f"of {name} ")
+        out.append(text)
+    return out
