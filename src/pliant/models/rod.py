@@ -19,6 +19,7 @@ from pliant._kernels import rod_drag as _water
 from pliant._kernels import rod_dynamics as _dyn
 from pliant._kernels import rod_mass as _mass
 from pliant._kernels import rod_points as _pts
+from pliant._kernels import rod_statics as _stat
 from pliant._kernels import rod_tangent as _tan
 from pliant.bodies import RodBody
 from pliant.errors import ArgumentError, UnknownNameError
@@ -144,6 +145,13 @@ class RodModel:
         q = self._check(q)
         n = self._n
         tau, H = np.empty(n), np.empty((n, n))
+        if self.drives.embedded:
+            given, (value, grad) = np.asarray(effort, float)[self.drives.thread_index], self.drives.scratch
+            _stat.static_tangent(
+                self.tables, self._work, self._tangent_work, self.drives.threads, q, self._zero, self._still,
+                self._lift, given, self._K, value, grad, tau, H,
+            )  # fmt: skip
+            return tau, H
         _tan.inverse_dynamics_derivatives(
             self.tables,
             self._work,

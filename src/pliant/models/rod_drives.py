@@ -118,6 +118,10 @@ class RodDrives:
         self._value = np.zeros(len(paths))
         self._grad = np.zeros((len(paths), n))
         self.zero = np.zeros(self.n)  # rest values, set by `calibrate`
+        self.thread_index = np.array(self.thread_of, np.int64)
+        self.scratch = (np.zeros(len(paths)), np.zeros((len(paths), n)))
+        self.embedded = not (stations or self._slides)
+        """True if all actuators are threads inside the body."""
 
     @property
     def pointed(self) -> bool:

@@ -157,7 +157,7 @@ def _newton(
         if system is None:
             result.status = Status.SINGULAR
             return result
-        shift = system.shift / max(float(np.abs(_mean_diagonal(K))), 1e-300)
+        shift = system.shift / max(float(np.abs(_mean_diagonal(K))), 1e-300) if system.shift else 0.0
         drives = rows.columns[:, : rows.drives] @ rows.force[: rows.drives]
         step = system.solve(force - drives)
         size = travel(model, step.dq)
@@ -196,6 +196,8 @@ def _step_length(problem: Problem, q: Array, effort: Array, step: Any) -> float:
     size = travel(model, step.dq)
     alpha = min(1.0, 0.33 * problem.length / max(size, 1e-300))
     alpha = min(alpha, problem.furthest(q, step.dq))
+    if not hasattr(model, "inverted"):
+        return alpha  # every configuration is admissible
     for _ in range(12):
         if np.isfinite(model.force(model.retract(q, alpha * step.dq), effort)).all():
             return alpha

@@ -1,0 +1,35 @@
+"""Compiled statics of rods with embedded threads: force and exact tangent in one call."""
+
+from __future__ import annotations
+
+from numba import njit
+
+from pliant._kernels.lie import FAST
+from pliant._kernels.rod_tangent import inverse_dynamics_derivatives
+from pliant._kernels.rod_threads import thread_hessian, thread_values
+
+
+@njit(cache=True, fastmath=FAST, error_model="numpy")
+def static_tangent(t, w, tw, c, q, zero, still, lift, effort, K, value, grad, f, H):
+    """f (n,) <- force and H (n, n) <- -df/dq: gravity, elasticity K (n, n), and threads with their efforts (nth,)."""
+    n = q.shape[0]
+    inverse_dynamics_derivatives(t, w, tw, q, zero, zero, still, lift, f, H, H, False)
+    for a in range(effort.shape[0]):
+        effort[a] = -effort[a]
+    thread_hessian(t, c, q, effort, H)
+    for i in range(n):
+        s = -f[i]
+        for j in range(n):
+            s -= K[i, j] * q[j]
+        f[i] = s
+    if effort.shape[0]:
+        thread_values(t, c, q, value, grad)
+        for a in range(effort.shape[0]):
+            for i in range(n):
+                f[i] -= effort[a] * grad[a, i]
+    for i in range(n):
+        H[i, i] += K[i, i]
+        for j in range(i):
+            s = 0.5 * (H[i, j] + H[j, i]) + K[i, j]
+            H[i, j] = s
+            H[j, i] = s
