@@ -52,13 +52,14 @@ class Robot:
         for group in ("bodies", "actuators", "points", "sensors"):
             _unique(group, [item.name for item in getattr(self, group)])
         _unique("rigid parts", [r.name for r in self.rigid] + [b.name for b in self.bodies])
-        for held in (*self.fixations, *self.rigid):
+        everything_held: list[Fixation | RigidRegion] = [*self.fixations, *self.rigid]
+        for held in everything_held:
             body = self.soft_body(held.body)
             if held.nodes not in body.mesh.node_sets:
                 raise UnknownNameError(f"node set of body {body.name!r}", held.nodes, body.mesh.node_sets)
         for item in (*self.actuators, *self.points, *self.sensors):
-            if getattr(item, "body", ""):
-                self.body(item.body)  # type: ignore[union-attr]
+            if name := getattr(item, "body", ""):
+                self.body(name)
         for actuator in self.actuators:
             self._check_actuator(actuator)
 

@@ -113,7 +113,7 @@ def _lowest(corners: Array, thickness: Array, obstacle: Obstacle) -> Array:
     m, size = corners.shape[:2]
     if isinstance(obstacle, Sphere) and not np.any(thickness):
         return _nearest_to(obstacle.pose.apply(np.asarray(obstacle.centre)[None])[0], corners)
-    if type(obstacle) in (Cylinder, Capsule):
+    if isinstance(obstacle, Cylinder | Capsule):
         pose, a, b = obstacle.pose, np.asarray(obstacle.a, float), np.asarray(obstacle.b, float)
         own = np.ascontiguousarray(pose.undo(corners.reshape(-1, 3))).reshape(corners.shape)
         length = float(np.linalg.norm(b - a))

@@ -33,10 +33,11 @@ def least_effort(problem: QPCC, solution: QPCCSolution) -> tuple[Array, Array]:
         return solution.effort, solution.contact
     rows = Vt[:rank] / scale
     Q = problem.Waa + 1e-12 * np.diag(np.diag(problem.Waa))
+    G = np.asarray(piece.G)
     qp = QP(
         Q, np.zeros(na), A=rows if rank else None, b=rows @ solution.effort if rank else None,
-        G=piece.G, lower=np.minimum(piece.lower, piece.G @ solution.effort),
-        upper=np.maximum(piece.upper, piece.G @ solution.effort), lo=piece.lo, hi=piece.hi,
+        G=G, lower=np.minimum(np.asarray(piece.lower), G @ solution.effort),
+        upper=np.maximum(np.asarray(piece.upper), G @ solution.effort), lo=piece.lo, hi=piece.hi,
     )  # fmt: skip
     better = solve_qp(qp, start=solution.effort)
     if not better.status.success:

@@ -7,6 +7,7 @@ coordinates and, for each rigid part, its translation along its axes and (if it 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
@@ -110,7 +111,7 @@ class Layout:
             self.group_regions.append((body, moved))
         # Named points of rigid bodies become nodes of their own, so that they can be located like all others.
         self._point_node: dict[str, int] = {}
-        extra = []
+        extra: list[Point] = []
         count = sum(len(n) for n in nodes)
         for point in self.robot.points:
             if point.body and isinstance(self.robot.body(point.body), RigidBody):
@@ -131,7 +132,7 @@ class Layout:
             for axis in fixation.axes:
                 held[ids, "xyz".index(axis)] = True
         carried = np.full(n, -1)
-        described = [(r.name, self.node_set(robot.soft_body(r.body).name, r.nodes), r) for r in robot.rigid]
+        described: list[tuple[str, Array, Any]] = [(r.name, self.node_set(robot.soft_body(r.body).name, r.nodes), r) for r in robot.rigid]
         described += [(b.name, self._sets[b.name, ""], b) for b in robot.bodies if isinstance(b, RigidBody)]
         for i, (name, ids, _) in enumerate(described):
             if (carried[ids] >= 0).any():
@@ -145,9 +146,9 @@ class Layout:
             )
         free = ~held & (carried < 0)[:, None]
         self.flat_free = np.flatnonzero(free.ravel())
-        self.dof = np.full(n * 3, -1)
-        self.dof[self.flat_free] = np.arange(len(self.flat_free))
-        self.dof = self.dof.reshape(n, 3)
+        numbers = np.full(n * 3, -1)
+        numbers[self.flat_free] = np.arange(len(self.flat_free))
+        self.dof = numbers.reshape(n, 3)
         self.held, self.carried = held, carried
         q, v = len(self.flat_free), len(self.flat_free)
         parts = []

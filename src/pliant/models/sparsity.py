@@ -50,7 +50,7 @@ class Sparsity:
 
     def _make_pattern(self, first: Array, second: Array) -> SymmetricPattern:
         layout = self._layout
-        node_free = (layout.dof >= 0).all(axis=1)
+        node_free: Array = np.all(layout.dof >= 0, axis=1)
         node_held = (layout.dof < 0).all(axis=1)
         if not layout.parts and (node_free | node_held).all():
             number = np.cumsum(node_free) - 1

@@ -57,7 +57,7 @@ def octopus_arm(
             y, z = math.cos(angle), math.sin(angle)
             ends = [(x, 0.7 * r * y, 0.7 * r * z) for x in (a, b) for r in (radius * (1 - taper * x / length),)]
             actuators.append(
-                Cable(name=f"m{i + 1}{chr(97 + j)}", points=ends, drive="effort", effort_limits=(0.0, 20.0))
+                Cable(name=f"m{i + 1}{chr(97 + j)}", points=tuple(ends), drive="effort", effort_limits=(0.0, 20.0))
             )
     g = -9.81 * (1.0 - 1000.0 / density) if water else -9.81
     return Robot(
