@@ -21,6 +21,7 @@ _BROKEN = 1e-6  # limits exceeded by more than this, relative, are broken
 
 
 def broken_limits(setting: Problem, options: Options, at: Any) -> dict[str, float]:
+    """Limits that a state exceeds, and by how much of them [-]."""
     return violations(
         options.limits, setting.model, at.q, at.effort, at.contacts, options.previous, options.dt
     )
@@ -57,11 +58,11 @@ def command_of(
     iterations: int,
     elapsed: float,
 ) -> Command:
+    """Put everything together."""
     model = setting.model
     single = status is Status.SINGLE
-    if single and work.condensed is not None:
-        contact = work.solution.contact if work.solution is not None else np.zeros(0)
-        displacement = work.condensed.displacement.value(work.effort, contact)
+    if single and work.stroke is not None:
+        displacement = work.stroke
         if work.solution is not None and not work.solution.status.success:
             work.notes.extend(notices(work, model) or [str(work.solution.status.value)])
             status = Status.RELAXED

@@ -6,6 +6,9 @@ Around a configuration q with efforts e the mechanics is linear,
 
 and every quantity of interest is a short row of it: y = y_free + Y_a e_new + Y_c lam. In dynamics K is the matrix of the
 implicit step. One factorisation serves all; the result is small and dense, and does not know the model.
+
+A slide may be the only thing that holds a body: K is then singular. It gets a spring k on its coordinate d, and the unknown
+becomes e' = e + k (d - d_now): the same mechanics, a regular matrix. `Condensed.true_effort` goes back to e.
 """
 
 from __future__ import annotations
@@ -66,6 +69,8 @@ class Condensed:
         now: weighted objective rows at the current configuration.
         exact_now: rows that must hold, at the current configuration.
         stable: whether the stiffness is positive definite.
+        springs: stiffness [N/m] added on the coordinates of slides, by actuator.
+        coordinate: actuator displacements at the current configuration (nu,).
         timing: seconds per phase.
     """
 
@@ -82,7 +87,19 @@ class Condensed:
     now: Array
     exact_now: Array
     stable: bool
+    springs: dict[int, float]
+    coordinate: Array
     timing: dict[str, float] = field(default_factory=dict)
+
+    def true_effort(self, effort: Array, contact: Array) -> Array:
+        """Efforts without the springs of slides, from the unknowns of the condensed problem (nu,)."""
+        if not self.springs:
+            return effort
+        out = effort.copy()
+        moved = self.displacement.value(effort, contact) - self.coordinate
+        for i, k in self.springs.items():
+            out[i] -= k * moved[i]
+        return out
 
     def step(self, effort: Array, contact: Array) -> Array:
         """Configuration step for new efforts and contact forces (nv,)."""
@@ -123,10 +140,11 @@ def condense(
     """
     timing: dict[str, float] = {}
     clock = time.perf_counter()
+    seen = Snapshot(model, q)
+    stiffness, springs = _with_springs(seen, q, stiffness)
     factor, stable = _factor(stiffness, reuse)
     timing["factorisation"] = time.perf_counter() - clock
     clock = time.perf_counter()
-    seen = Snapshot(model, q)
     A = seen.actuation(q, effort)
     n = 0 if contacts is None else len(contacts)
     H: Any = np.zeros((0, model.nv))
@@ -196,10 +214,29 @@ def condense(
         now=np.concatenate(goal) if goal else np.zeros(0),
         exact_now=np.concatenate(must) if must else np.zeros(0),
         stable=stable,
+        springs=springs,
+        coordinate=coordinate,
         timing=timing,
     )
     timing["condensation"] = time.perf_counter() - clock
     return out
+
+
+def _with_springs(seen: Any, q: Array, K: Any) -> tuple[Any, dict[int, float]]:
+    """The matrix with a spring on the coordinate of each slide, where that is one degree of freedom; and the springs."""
+    slides = [i for i, a in enumerate(seen.robot.actuators) if a.kind == "slide"]
+    if not slides:
+        return K, {}
+    dense = isinstance(K, np.ndarray)
+    diagonal = np.abs(np.diagonal(K) if dense else K.diagonal())
+    extra, springs = np.zeros(len(diagonal)), {}
+    for i in slides:
+        row = seen.displacement_rows(q)[i]
+        where = np.flatnonzero(row)
+        if len(where) == 1:
+            springs[i] = float(max(diagonal[where[0]], np.median(diagonal)))
+            extra[where[0]] += springs[i] * row[where[0]] ** 2
+    return (K + np.diag(extra) if dense else K.add_diagonal(extra)), springs
 
 
 def _softened(contact: Block) -> Block:

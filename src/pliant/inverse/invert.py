@@ -105,14 +105,16 @@ def invert(
         wanted, allowed, bounds, rest, state, dt, fixed_effort, fixed_displacement, search, sticking, redundancy == "least effort"
     )
     status, count = Status.MAX_ITERATIONS, 0
-    fast = iterations if dynamic else min(iterations, _FAST)
+    # Settling at given efforts needs a body that is held; one on a slide is not.
+    slides = any(a.kind == "slide" for a in model.robot.actuators)
+    fast = iterations if dynamic or slides else min(iterations, _FAST)
     count = _approach(setting, mechanics, work, options, fast) if iterations > 1 else 0
     for count in range(count + 1, count + fast + 1):
         done = _iterate(setting, mechanics, work, options, careful=iterations > 1)
         if done is not None:
             status = done
             break
-    if not status.ok and status is not Status.SINGLE and status is not Status.RELAXED and iterations > 1 and not dynamic:
+    if not status.ok and status is not Status.SINGLE and status is not Status.RELAXED and fast < iterations:
         status, more = _nested(setting, work, options, iterations)
         count += more
     command = command_of(setting, mechanics, work, wanted, status, count, iterations, time.perf_counter() - begin)
@@ -215,7 +217,8 @@ def _iterate(setting: Problem, mechanics: Any, work: Work, options: Options, *, 
     fraction = 1.0
     for attempt in range(8):
         qpcc, solution, effort, contact = _solve(condensed, work, options, (1.0 - fraction) * now, 1.0 - fraction)
-        dq = condensed.step(effort, contact)
+        dq, stroke = condensed.step(effort, contact), condensed.displacement.value(effort, contact)
+        effort = condensed.true_effort(effort, contact)
         size = travel(setting.model, dq)
         if not np.isfinite(size):
             return Status.DIVERGED
@@ -229,9 +232,10 @@ def _iterate(setting: Problem, mechanics: Any, work: Work, options: Options, *, 
     if part < 1.0:
         dq, fraction = part * dq, min(fraction, part)
         effort = work.effort + part * (effort - work.effort)
+        stroke = condensed.coordinate + part * (stroke - condensed.coordinate)
     work.q = mechanics.move(work.q, dq)
     work.effort = effort
-    work.problem, work.solution, work.condensed = qpcc, solution, condensed
+    work.problem, work.solution, work.condensed, work.stroke = qpcc, solution, condensed, stroke
     _carry(work, contact, options.rows)
     if not careful:
         return Status.SINGLE
@@ -277,7 +281,8 @@ def _nested(setting: Problem, work: Work, options: Options, iterations: int) -> 
     def solved(condensed: Condensed, proximal: float) -> tuple[QPCC, QPCCSolution, Array]:
         work.proximal = proximal
         qpcc, solution, effort, contact = _solve(condensed, work, options, 0.0)
-        return qpcc, replace(solution, effort=effort, contact=contact), condensed.step(effort, contact)
+        found = replace(solution, effort=condensed.true_effort(effort, contact), contact=contact)
+        return qpcc, found, condensed.step(effort, contact)
 
     state, work.problem, work.solution, work.condensed, status, count = descend(
         setting, options.targets, settled, excess, linearised, solved, iterations=iterations

@@ -52,6 +52,7 @@ class Work:
     solution: QPCCSolution | None = None
     problem: QPCC | None = None
     condensed: Condensed | None = None
+    stroke: Array | None = None
     names: list[str] = field(default_factory=list)
     timing: dict[str, float] = field(default_factory=dict)
     notes: list[str] = field(default_factory=list)
@@ -69,6 +70,7 @@ def problem_of(condensed: Condensed, work: Work, options: Options, shift: Any, r
         for i, value in options.fixed_effort.items():
             low[i] = high[i] = value
     shortest, longest = options.bounds["displacement"]
+    work.names = []
     C, d = np.zeros((0, e.effort.shape[1] + e.contact.shape[1])), np.zeros(0)
     if len(g.free) or len(x.free):
         G, X = np.hstack([g.effort, g.contact]), np.hstack([x.effort, x.contact])
@@ -79,6 +81,18 @@ def problem_of(condensed: Condensed, work: Work, options: Options, shift: Any, r
         work.names = [
             *np.array(g.names, dtype=object)[below], *np.array(g.names, dtype=object)[above], *x.names, *x.names
         ]  # fmt: skip
+    if condensed.springs:
+        low, high = low.copy(), high.copy()
+        for i, k in condensed.springs.items():
+            # the unknown holds the spring's force too; a limit on the true effort is a row
+            row = -k * np.concatenate([a.effort[i], a.contact[i]])
+            row[i] += 1.0
+            free = k * (condensed.coordinate[i] - a.free[i])
+            for sign, bound in ((1.0, low[i]), (-1.0, high[i])):
+                if np.isfinite(bound):
+                    C, d = np.vstack([C, sign * row]), np.append(d, sign * (bound - free))
+                    work.names.append(f"effort of {a.names[i]}")
+            low[i], high[i] = -np.inf, np.inf
     gap = c.free
     if remain and gap.size:
         gap = gap.copy()
