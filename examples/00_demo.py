@@ -45,7 +45,12 @@ def reach(steps: int, progress: Progress) -> tuple:
         wanted.append(goal)
         progress.advance(task)
     times = np.arange(len(states), dtype=float)
-    return model, pl.Trajectory.from_states(model, states, targets={"tip": np.array(wanted)}, time=times), post, states[-1]
+    return (
+        model,
+        pl.Trajectory.from_states(model, states, targets={"tip": np.array(wanted)}, time=times),
+        post,
+        states[-1],
+    )
 
 
 def main(quick: bool = False) -> float:
@@ -74,14 +79,15 @@ def main(quick: bool = False) -> float:
     table = Table(title="What was computed")
     for column in ("job", "model", "result", "status"):
         table.add_column(column)
-    tip = bent.points["tip"]
-    table.add_row("finger", repr(finger), f"tip moved {1e3 * np.linalg.norm(tip[-1] - tip[0]):.1f} mm at {bent.effort[-1, 0]:.2f} N",
-                  str(bent.status[-1]))  # fmt: skip
-    tip = blown.points["tip"]
-    table.add_row("pneunet", repr(pneunet), f"tip moved {1e3 * np.linalg.norm(tip[-1] - tip[0]):.1f} mm at {blown.effort[-1, 0] / 1e3:.0f} kPa",
-                  str(blown.status[-1]))  # fmt: skip
-    table.add_row("trunk", repr(trunk), f"tip within {error.max():.1e} mm of its targets, post pushed with up to {path.contact_force.max():.2f} N",
-                  str(path.status[-1]))  # fmt: skip
+    moved = {run.robot: 1e3 * np.linalg.norm(run.points["tip"][-1] - run.points["tip"][0]) for run in (bent, blown)}
+    results = (
+        (finger, bent, f"tip moved {moved['finger']:.1f} mm at {bent.effort[-1, 0]:.2f} N"),
+        (pneunet, blown, f"tip moved {moved['pneunet']:.1f} mm at {blown.effort[-1, 0] / 1e3:.0f} kPa"),
+        (trunk, path, f"tip within {error.max():.1e} mm of its targets, "
+                      f"post pushed with up to {path.contact_force.max():.2f} N"),
+    )  # fmt: skip
+    for model, run, result in results:
+        table.add_row(run.robot, repr(model), result, str(run.status[-1]))
     console.print(table)
     console.print(f"{time.perf_counter() - begin:.0f} s. Files: " + ", ".join(str(f) for f in files))
     return float(error.max())

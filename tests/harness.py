@@ -40,15 +40,34 @@ def golden_beam(material=None, **changes) -> Robot:
     return robot.but(**changes) if changes else robot
 
 
-def box_robot(lengths, cells, material, *, gravity=(0, 0, 0), actuators=(), points=(), fixations=(Fixation("base"),),
-              rigid=(), hexes=False, origin=(0, 0, 0), cavities=()) -> Robot:
+def box_robot(
+    lengths,
+    cells,
+    material,
+    *,
+    gravity=(0, 0, 0),
+    actuators=(),
+    points=(),
+    fixations=(Fixation("base"),),
+    rigid=(),
+    hexes=False,
+    origin=(0, 0, 0),
+    cavities=(),
+) -> Robot:
     """A box whose face x = 0 is the node set "base" and whose far face is "end"."""
     mesh = TetMesh.box(lengths, cells, origin, hexes=hexes)
     x = mesh.nodes[:, 0] - origin[0]
     mesh = mesh.with_node_set("base", np.flatnonzero(x < 1e-9 * lengths[0]))
     mesh = mesh.with_node_set("end", np.flatnonzero(x > lengths[0] * (1 - 1e-9)))
-    return Robot("box", (SoftBody("body", mesh, material),), fixations, rigid=rigid, actuators=actuators,
-                 points=points, gravity=gravity)
+    return Robot(
+        "box",
+        (SoftBody("body", mesh, material),),
+        fixations,
+        rigid=rigid,
+        actuators=actuators,
+        points=points,
+        gravity=gravity,
+    )
 
 
 def relative(a, b) -> float:

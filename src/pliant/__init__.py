@@ -128,7 +128,7 @@ _MODULES: dict[str, str] = {
     "lie": "pliant.lie",
 }
 
-__all__ = [*_HOME, *_MODULES, "__version__"]  # noqa: PLE0604
+__all__ = [*_HOME, *_MODULES, "__version__"]
 
 
 def __getattr__(name: str) -> Any:

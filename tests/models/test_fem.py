@@ -206,7 +206,9 @@ def test_permutation_of_nodes_and_tets_changes_nothing(seed):
     tips = []
     for m in (mesh, other):
         m = m.with_node_set("base", np.flatnonzero(m.nodes[:, 0] < 1e-9))
-        robot = Robot("p", (SoftBody("b", m, material),), (Fixation("base"),), points=(Point("tip", (0.03, 0.01, 0.01)),))
+        robot = Robot(
+            "p", (SoftBody("b", m, material),), (Fixation("base"),), points=(Point("tip", (0.03, 0.01, 0.01)),)
+        )
         model = FemModel(robot)
         tips.append(model.locate(equilibrium(model, strict=True), "tip").position)
     assert np.abs(tips[0] - tips[1]).max() < 1e-12

@@ -61,7 +61,8 @@ def test_cantilever_large_deflection_is_the_elastica():
     load = 5 * young * height**4 / 12 / length**2
     robot = box_robot((length, height, height), (30, 1, 1), NeoHookean.from_young(young, 0.0),
                       rigid=(RigidRegion("plate", "end"),), points=(Point("tip", (length, height / 2, height / 2)),),
-                      actuators=(PointForce(name="p", point=(length, height / 2, height / 2), direction=(0, 0, -1)),))  # fmt: skip
+                      actuators=(PointForce(name="p", point=(length, height / 2, height / 2), direction=(0, 0, -1)),)
+    )  # fmt: skip
     model = FemModel(robot, element="quadratic")
     state = equilibrium(model, {"p": load}, strict=True)
     tip = model.locate(state, "tip").position - [length, height / 2, height / 2]
@@ -131,11 +132,10 @@ def test_thick_cylinder_is_lame():
         mesh = mesh.with_node_set("x", np.flatnonzero(np.abs(x[:, 1]) < 1e-12))
         mesh = mesh.with_node_set("y", np.flatnonzero(np.abs(x[:, 0]) < 1e-12))
         inside = np.flatnonzero(push > 0)
-        forces = tuple(
-            PointForce(name=f"f{i}", point=tuple(x[i]), direction=(x[i, 0], x[i, 1], 0.0)) for i in inside
-        )
+        forces = tuple(PointForce(name=f"f{i}", point=tuple(x[i]), direction=(x[i, 0], x[i, 1], 0.0)) for i in inside)
         robot = Robot("ring", (SoftBody("b", mesh, Linear.from_young(young, nu)),), gravity=(0, 0, 0), actuators=forces,
-                      fixations=(Fixation("all", axes="z"), Fixation("x", axes="y"), Fixation("y", axes="x")))  # fmt: skip
+                      fixations=(Fixation("all", axes="z"), Fixation("x", axes="y"), Fixation("y", axes="x"))
+                      )  # fmt: skip
         model = FemModel(robot)
         state = equilibrium(model, p * push[inside], strict=True)
         moved = model.positions(state.q)[inside]
@@ -154,12 +154,13 @@ def test_uniaxial_curve_of_a_bar(law):
     mesh = mesh.with_node_set("base", np.flatnonzero(nodes[:, 0] < 1e-9)).with_node_set(
         "end", np.flatnonzero(nodes[:, 0] > 0.02 - 1e-9)
     )
-    mesh = mesh.with_node_set("y0", np.flatnonzero(nodes[:, 1] < 1e-9)).with_node_set("z0", np.flatnonzero(nodes[:, 2] < 1e-9))
-    forces = tuple(
-        PointForce(name=f"f{i}", point=tuple(nodes[i]), direction=(1, 0, 0)) for i in mesh.node_sets["end"]
+    mesh = mesh.with_node_set("y0", np.flatnonzero(nodes[:, 1] < 1e-9)).with_node_set(
+        "z0", np.flatnonzero(nodes[:, 2] < 1e-9)
     )
+    forces = tuple(PointForce(name=f"f{i}", point=tuple(nodes[i]), direction=(1, 0, 0)) for i in mesh.node_sets["end"])
     robot = Robot("bar", (SoftBody("b", mesh, material),), gravity=(0, 0, 0), actuators=forces,
-                  fixations=(Fixation("base", axes="x"), Fixation("y0", axes="y"), Fixation("z0", axes="z")))  # fmt: skip
+                  fixations=(Fixation("base", axes="x"), Fixation("y0", axes="y"), Fixation("z0", axes="z"))
+                  )  # fmt: skip
     model = FemModel(robot)
     # The consistent loads of a uniform stress on the end face.
     stress = float(material.uniaxial(np.array([1.8]))[0])
@@ -220,5 +221,3 @@ def test_equibiaxial_and_balloon_limit_point():
     mu, thickness = 1e5, 0.05
     membrane = [2 * mu * thickness * (1 / s - s**-7) for s in stretches]
     assert pressures == pytest.approx(membrane, rel=0.1)
-
-

@@ -179,8 +179,8 @@ def linear_tangents(x, cells, grads, volumes, material, codes, params, scale, sl
 
 # ---- elements with several quadrature points -------------------------------------------------------
 # With `projected`, the volumetric energy acts on the mean dilatation of the element, so that it cannot lock; a share of
-# bulk modulus `pointwise` (nm,), of the order of the shear modulus, stays at the quadrature points, so that dilatation that
-# varies within the element is not free either (one element across a beam would otherwise be 40 % too soft).
+# bulk modulus `pointwise` (nm,), of the order of the shear modulus, stays at the quadrature points, so that dilatation
+# that varies within the element is not free either (one element across a beam would otherwise be 40 % too soft).
 
 
 @njit(cache=True)
@@ -315,13 +315,13 @@ def quadrature_tangents(
                 for i in range(3):
                     out[cells[e, b], i] -= P[i, 0] * g0 + P[i, 1] * g1 + P[i, 2] * g2
                 for r in range(9):
-                    for l in range(3):
-                        B[r, l] = A[r, 3 * l] * g0 + A[r, 3 * l + 1] * g1 + A[r, 3 * l + 2] * g2
+                    for j in range(3):
+                        B[r, j] = A[r, 3 * j] * g0 + A[r, 3 * j + 1] * g1 + A[r, 3 * j + 2] * g2
                 for a in range(b + 1):
                     for i in range(3):
-                        for l in range(3):
-                            K[3 * a + i, 3 * b + l] += (
-                                B[3 * i, l] * G[a, 0] + B[3 * i + 1, l] * G[a, 1] + B[3 * i + 2, l] * G[a, 2]
+                        for j in range(3):
+                            K[3 * a + i, 3 * b + j] += (
+                                B[3 * i, j] * G[a, 0] + B[3 * i + 1, j] * G[a, 1] + B[3 * i + 2, j] * G[a, 2]
                             )
         f = ddU * scale[e] / volume
         if f != 0.0:
@@ -332,8 +332,8 @@ def quadrature_tangents(
         for b in range(k):
             for a in range(b + 1):
                 for i in range(3):
-                    for l in range(3):
-                        r, s = 3 * a + i, 3 * b + l
+                    for j in range(3):
+                        r, s = 3 * a + i, 3 * b + j
                         if S[r, s] >= 0:
                             data[S[r, s]] += K[r, s]
                         if a != b and S[s, r] >= 0:

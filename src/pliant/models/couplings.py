@@ -223,7 +223,9 @@ class FluidWeight(_Surface):
         k = self.triangles.shape[1]
         total = np.zeros((len(self.triangles), k, k, 3, 3))
         for (i, j), block in blocks.items():
-            total += np.einsum("g,gc,gd,tgij->tcdij", self._tables[3], self._tables[i], self._tables[j], block, optimize=True)
+            total += np.einsum(
+                "g,gc,gd,tgij->tcdij", self._tables[3], self._tables[i], self._tables[j], block, optimize=True
+            )
         valid = slots >= 0
         np.add.at(data, slots[valid], factor * self._scale * total.reshape(-1, 3, 3)[valid])
 

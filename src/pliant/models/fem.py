@@ -12,8 +12,9 @@ from pliant.models.solid import SolidModel
 from pliant.robot import Robot
 
 Array = np.ndarray
-# Volumetric stiffness that stays at the quadrature points of quadratic tetrahedra, in shear moduli. Measured on a cantilever
-# (docs/decisions.md): 2.5 is within 2 % of the converged answer with one element across, at nu = 0.3, 0.45 and 0.4999.
+# Volumetric stiffness that stays at the quadrature points of quadratic tetrahedra, in shear moduli. Measured on a
+# cantilever of stable neo-Hookean rubber (docs/decisions.md): with 2.5 and one element across, the sag is within 3 % of
+# the converged answer at nu = 0.3, 0.45 and 0.4999.
 _SHARE = 2.5
 
 
@@ -31,9 +32,7 @@ class FemModel(SolidModel):
         projected: use the mean dilatation of each element with several quadrature points (recommended).
     """
 
-    def __init__(
-        self, robot: Robot, *, element: str = "linear", mass: str = "lumped", projected: bool = True
-    ) -> None:
+    def __init__(self, robot: Robot, *, element: str = "linear", mass: str = "lumped", projected: bool = True) -> None:
         self.projected = bool(projected)
         super().__init__(robot, element=element, mass=mass)
         self._single = [_one_point(g) for g in self.layout.groups]
@@ -60,7 +59,16 @@ class FemModel(SolidModel):
                 kernels.linear_energies(x, g.cells, grads, volumes, m, self._codes, self._params, e)
             else:
                 kernels.quadrature_energies(
-                    x, g.cells, g.grads, g.weights, m, self._codes, self._params, self.projected, self._pointwise[g.kind], e
+                    x,
+                    g.cells,
+                    g.grads,
+                    g.weights,
+                    m,
+                    self._codes,
+                    self._params,
+                    self.projected,
+                    self._pointwise[g.kind],
+                    e,
                 )
             out.append(e)
         return out
@@ -75,7 +83,17 @@ class FemModel(SolidModel):
                 total += kernels.linear_forces(x, g.cells, *single, m, self._codes, self._params, s, out)
             else:
                 total += kernels.quadrature_forces(
-                    x, g.cells, g.grads, g.weights, m, self._codes, self._params, s, self.projected, self._pointwise[g.kind], out
+                    x,
+                    g.cells,
+                    g.grads,
+                    g.weights,
+                    m,
+                    self._codes,
+                    self._params,
+                    s,
+                    self.projected,
+                    self._pointwise[g.kind],
+                    out,
                 )
         if not np.isfinite(total):
             out[:] = np.nan
@@ -88,8 +106,19 @@ class FemModel(SolidModel):
                 total += kernels.linear_tangents(x, g.cells, *single, m, self._codes, self._params, s, place, data, out)
             else:
                 total += kernels.quadrature_tangents(
-                    x, g.cells, g.grads, g.weights, m, self._codes, self._params, s, self.projected, self._pointwise[g.kind],
-                    place, data, out,
+                    x,
+                    g.cells,
+                    g.grads,
+                    g.weights,
+                    m,
+                    self._codes,
+                    self._params,
+                    s,
+                    self.projected,
+                    self._pointwise[g.kind],
+                    place,
+                    data,
+                    out,
                 )
         if not np.isfinite(total):
             out[:] = np.nan

@@ -87,7 +87,7 @@ class Layout:
             if len(mesh.hexes):
                 groups.append((body, elements(X, mesh.hexes, "hex8", index), start))
 
-            def lift(triangles: Array, edges: Array = edges, mesh=mesh) -> Array:  # noqa: ANN001
+            def lift(triangles: Array, edges: Array = edges, mesh=mesh) -> Array:
                 return quadratic_triangles(triangles, edges, len(mesh.nodes)) if len(edges) else triangles
 
             skins.append((index, start + lift(mesh.boundary()), order if len(edges) else 1))
@@ -132,7 +132,9 @@ class Layout:
             for axis in fixation.axes:
                 held[ids, "xyz".index(axis)] = True
         carried = np.full(n, -1)
-        described: list[tuple[str, Array, Any]] = [(r.name, self.node_set(robot.soft_body(r.body).name, r.nodes), r) for r in robot.rigid]
+        described: list[tuple[str, Array, Any]] = [
+            (r.name, self.node_set(robot.soft_body(r.body).name, r.nodes), r) for r in robot.rigid
+        ]
         described += [(b.name, self._sets[b.name, ""], b) for b in robot.bodies if isinstance(b, RigidBody)]
         for i, (name, ids, _) in enumerate(described):
             if (carried[ids] >= 0).any():
@@ -301,7 +303,7 @@ def _with_middles(ids: Array, edges: Array, n_nodes: int) -> Array:
     return np.concatenate([ids, n_nodes + np.flatnonzero(inside[edges].all(axis=1))])
 
 
-def _locate(mesh, kind: str, position: Array) -> tuple[int, Array, float]:  # noqa: ANN001
+def _locate(mesh, kind: str, position: Array) -> tuple[int, Array, float]:
     """Cell, reference coordinates (1, 3) and distance outside [m] of a point in a mesh."""
     if kind != "hex8":
         cells, weights, distance = mesh.locate(np.atleast_2d(position))

@@ -1,1 +1,1 @@
-"""Forward problems, written once for every model: equilibrium, step, simulate, sweep, sensitivities, complementarity."""
+"""Forward problems, written once for every model: equilibrium, step, simulate, sweep, sensitivity, contact."""
