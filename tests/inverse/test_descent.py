@@ -15,9 +15,11 @@ from pliant.inverse.descent import (
     steepest_descent,
 )
 from pliant.inverse.invert import invert
+from pliant.inverse.pick_place import PickAndPlace, fit_circle
 from pliant.inverse.targets import PointTarget
 from pliant.models.geometric import GeometricModel
 from pliant.robots.notched_finger import notched_finger
+from pliant.robots.pneumatic_finger import pneumatic_finger
 from pliant.solve.flex import flex
 from pliant.solve.sensitivity import sensitivity
 from pliant.state import Status
@@ -169,6 +171,49 @@ def test_E9_nothing_outside_of_the_bounds_is_evaluated(model):
     steepest_descent(forward, _objective(model, target), HIGH, BOUNDS, threshold=0.01, iterations=2)
     seen = np.array(seen)
     assert (seen >= LOW - 1e-12).all() and (seen <= HIGH + 1e-12).all()
+
+
+def test_E10_pick_and_place_in_three_stages():
+    model = GeometricModel(pneumatic_finger(teeth=12, segments=3, size=8e-3))
+    nodes = model.robot.soft_body().mesh.nodes
+    layer = np.flatnonzero((nodes[:, 0] > 2 / 3 * nodes[:, 0].max()) & (nodes[:, 2] < 1e-9))
+    high, radius, offset = 1.6 * model.rest_measures, 0.035, 0.0025
+    task = PickAndPlace(
+        model, joint="joint2", layer=layer, position=(0, 1), grip=2, bounds=(np.zeros(3), high),
+        radius=radius, offset=offset,
+    )  # fmt: skip
+    start, end = (
+        p.position - (radius + offset) * p.rotation[:, 2]
+        for p in (model.locate(flex(model, s * high), "joint2") for s in ([0.2, 0.35, 0], [0.5, 0.25, 0]))
+    )
+    picked = task.pick(start, samples=3)
+    grasped = task.grasp(picked, start)
+    seated = task.pick(start, start=grasped)
+    placed = task.place(seated, end)
+    for stage in (picked, grasped, seated, placed):
+        assert stage.status is Status.CONVERGED, stage.name
+        assert (stage.u >= 0).all() and (stage.u <= high).all()
+    for stage in (picked, seated):
+        assert abs(stage.distance) < 5e-4
+        assert abs(stage.angle - 90.0) < 5.0
+    assert grasped.radius == pytest.approx(radius, rel=0.05)
+    assert seated.radius == pytest.approx(radius, rel=0.05)
+    assert abs(placed.distance) < 5e-4
+    far = task.place(seated, end + [1.0, 0.0, 0.0])
+    assert far.status is Status.UNREACHABLE
+    tight = PickAndPlace(
+        model, joint="joint2", layer=layer, position=(0, 1), grip=2, bounds=(np.zeros(3), 0.1 * high), radius=radius
+    )  # fmt: skip
+    assert tight.grasp(picked, start).status is Status.UNREACHABLE
+
+
+def test_circle_fit():
+    turn = np.linspace(0.2, 1.1, 9)
+    centre, radius = fit_circle(np.column_stack([0.3 + 0.05 * np.cos(turn), -0.1 + 0.05 * np.sin(turn)]))
+    np.testing.assert_allclose([*centre, radius], [0.3, -0.1, 0.05], atol=1e-10)
+    assert fit_circle(np.column_stack([turn, 2 * turn]))[1] == np.inf
+    with pytest.raises(ArgumentError, match="points"):
+        fit_circle(np.zeros((2, 2)))
 
 
 def test_bad_arguments(model):

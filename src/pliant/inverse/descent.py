@@ -191,7 +191,7 @@ def gauss_newton(
         J = (J if mix is None else J @ mix) * unit
         improved = False
         for _ in range(6):
-            step = _bounded_step(J, error, damping, (low - u) / unit, (high - u) / unit)
+            step = bounded_step(J, error, damping, (low - u) / unit, (high - u) / unit)
             trial = np.clip(u + step * unit, low, high)
             there = solve(trial, here)
             count += 1
@@ -216,7 +216,7 @@ def gauss_newton(
     return Descent(u, here, history[-1], tuple(history), len(history) - 1, count, status, elapsed)
 
 
-def _bounded_step(J: Array, error: Array, damping: float, low: Array, high: Array) -> Array:
+def bounded_step(J: Array, error: Array, damping: float, low: Array, high: Array) -> Array:
     """argmin |J s - error|^2 + damping |J|^2 |s|^2 within bounds, by active sets."""
     size = float((J * J).sum()) / J.shape[1]
     H = J.T @ J + damping * size * np.eye(J.shape[1])

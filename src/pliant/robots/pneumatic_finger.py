@@ -25,6 +25,7 @@ def pneumatic_finger(
     wall: float = 1.5e-3,
     hollow: float = 4.0e-3,
     notch: float = 3.0e-3,
+    segments: int = 1,
 ) -> Robot:
     """A finger along x, fixed at x = 0, that bends towards -z when its chamber is filled.
 
@@ -42,13 +43,17 @@ def pneumatic_finger(
         wall: thickness of the walls [m].
         hollow: length of the air in a tooth [m].
         notch: gap between teeth [m].
+        segments: number of equal parts of the finger, each with its own chamber.
 
     The chamber may be emptied by a tenth and filled to three times its volume (240 degrees need 2.5 times, about
-    210 kPa): limits of this stand-in, not of the source. Actuator: "air". Points: "tip", at the end of the strip,
-    and "middle".
+    210 kPa): limits of this stand-in, not of the source. Actuator: "air" (with segments "air1", "air2", ...).
+    Points: "tip", at the end of the strip, "middle", and with segments "joint1", ... in the solid walls between them,
+    2.5 mm above the strip's lower face.
     """
     if teeth < 1 or layers < 1:
         raise ArgumentError("teeth", f"{teeth} teeth, {layers} layers", "at least 1 of each")
+    if segments < 1 or teeth % segments:
+        raise ArgumentError("segments", f"{segments} segments of {teeth} teeth", "a divisor of the number of teeth")
     pitch = 2 * wall + hollow + notch
     width, height = 20e-3, 20e-3
     floor, channel = 2.0e-3, 3.0e-3
@@ -72,29 +77,39 @@ def pneumatic_finger(
     solid[(kind == "notch")[:, None, None] & np.ones_like(yo, bool)[None, :, None] & (zo >= 4)[None, None, :]] = False
     air = (kind == "hollow")[:, None, None] & inside_y[None, :, None] & ((zo >= 2) & (zo <= 4))[None, None, :]
     passage = ((kind == "wall") | (kind == "notch"))[:, None, None] & inside_y[None, :, None] & (zo == 2)[None, None, :]
-    first, last = xo == 0, xo >= 4 * teeth - 2
-    passage &= ~(first | last)[:, None, None]
+    per = 4 * (teeth // segments)  # intervals of a segment; its first and its last two are closed
+    passage &= ~((xo % per == 0) | (xo % per >= per - 2))[:, None, None]
     solid &= ~(air | passage)
     mesh = structured(solid, rectilinear(xs, ys, zs))
-    mesh = with_cavities(mesh, {"air": (teeth * pitch / 2, 0.0, height / 3)})
+    names = ["air"] if segments == 1 else [f"air{i + 1}" for i in range(segments)]
+    part = teeth * pitch / segments
+    mesh = with_cavities(mesh, {name: ((i + 0.5) * part, 0.0, height / 3) for i, name in enumerate(names)})
     mesh = mesh.with_node_set("base", near(0, 0.0)).with_region("strip", lambda c: c[:, 2] < floor / 2)
     body = material or Corotational.from_young(2.5e6, 0.40, density=1150.0, source="illustrative, TPU-like")
     stiff = strip or Corotational.from_young(100.0 * body.young, 0.30, density=1180.0, source="100 times the body")
-    volume = mesh.cavity_volume("air")
+    volume = mesh.cavity_volume(names[0])
     stiffness = body.young / 2.5e6  # pressures scale with it
     return Robot(
         "pneumatic_finger",
         (SoftBody("body", mesh, body, {"strip": stiff}),),
         (Fixation("base"),),
-        actuators=(
+        actuators=tuple(
             Chamber(
-                name="air",
+                name=name,
                 drive=drive,
                 displacement_limits=(-0.1 * volume, 2.0 * volume),
-                effort_limits=(-20e3 * stiffness, 250e3 * stiffness),
+                effort_limits=(-20e3 * stiffness, 300e3 * stiffness),
+            )
+            for name in names
+        ),
+        points=(
+            Point("tip", (teeth * pitch, 0.0, 0.0)),
+            Point("middle", (teeth * pitch / 2, 0.0, 0.0)),
+            *(
+                Point(f"joint{i}", (i * part - notch / 2, 0.0, 0.5 * (floor + channel)))
+                for i in range(1, segments)
             ),
         ),
-        points=(Point("tip", (teeth * pitch, 0.0, 0.0)), Point("middle", (teeth * pitch / 2, 0.0, 0.0))),
         gravity=(0.0, 0.0, -9.81) if gravity else (0.0, 0.0, 0.0),
         source="G. Fang, PhD thesis, TU Delft 2022, ch. 2.6.3; the geometry is not published, this is a stand-in",
     )

@@ -1,0 +1,58 @@
+"""Pick and place with three pneumatic segments: position, grasp, place (X12).
+
+Two segments bring the joint before the third to the rim of a cylinder, with the cylinder at a right angle to the arm.
+The third segment bends until the circle through its strip has the cylinder's radius. Then the first two carry it to
+its new place. Every stage is a few forward solves, each started from the last.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+
+from pliant.inverse.pick_place import PickAndPlace
+from pliant.models.geometric import GeometricModel
+from pliant.robots.pneumatic_finger import pneumatic_finger
+from pliant.solve.flex import flex
+
+EXPECTED = (0.0, 0.5)
+RADIUS, OFFSET = 0.035, 0.0025
+
+
+def main(quick: bool = False) -> float:
+    """Carry a cylinder of 70 mm diameter; returns the largest error of the joint's distance to it [mm]."""
+    teeth = 18 if quick else 24
+    model = GeometricModel(pneumatic_finger(teeth=teeth, segments=3, size=6e-3 if quick else 4e-3))
+    mesh = model.robot.soft_body().mesh
+    length = float(mesh.nodes[:, 0].max())
+    layer = np.flatnonzero((mesh.nodes[:, 0] > 2 / 3 * length) & (mesh.nodes[:, 2] < 1e-9))
+    high = 1.6 * model.rest_measures
+    task = PickAndPlace(
+        model, joint="joint2", layer=layer, position=(0, 1), grip=2, bounds=(np.zeros(3), high),
+        radius=RADIUS, offset=OFFSET,
+    )  # fmt: skip
+    # A centre that is within reach: below the joint in some pose, then moved a little; and a place farther on.
+    centres = []
+    for share in ((0.20, 0.35), (0.50, 0.25)):
+        place = model.locate(flex(model, [share[0] * high[0], share[1] * high[1], 0.0]), "joint2")
+        centres.append(place.position - (RADIUS + OFFSET) * place.rotation[:, 2])
+    centre = centres[0] + [0.002, 0.0, -0.001]
+    picked = task.pick(centre, samples=3 if quick else 4)
+    grasped = task.grasp(picked, centre)
+    seated = task.pick(centre, start=grasped)  # closing the grip moved the joint a little
+    placed = task.place(seated, centres[1])
+    out = Path("out")
+    out.mkdir(exist_ok=True)
+    from pliant.viewer.snapshot import snapshot
+
+    for stage in (picked, grasped, seated, placed):
+        print(f"{stage.name}: {stage.status.name}; distance off by {1e3 * stage.distance:.3f} mm, "
+              f"angle {stage.angle:.1f} degrees, radius {1e3 * stage.radius:.2f} mm; "
+              f"{stage.evaluations} solves, {stage.elapsed:.2f} s")  # fmt: skip
+        snapshot(model, stage.state, out / f"pick_{stage.name}.png", title=stage.name)
+    return 1e3 * max(abs(stage.distance) for stage in (picked, seated, placed))
+
+
+if __name__ == "__main__":
+    main()
