@@ -1,6 +1,7 @@
 """Time per step of the inverse on the scenes of the thesis and of SOFA, theirs beside ours.
 
-One step is what they do per step: assemble, factorise, detect, condense, solve the QP or QPCC, correct; one linearisation,
+One step is what they do per step: assemble, factorise, detect, condense, solve the QP or QPCC, correct; one
+linearisation,
 moving goal. Beside it stands what full convergence costs, and the error at a held goal. Times are medians of process
 time (several programs may share the machine), one thread. Theirs were measured on other machines (thesis: i7 3.6 GHz,
 2018) or on an ordinary two-core server (SOFA v25.06).
@@ -104,7 +105,9 @@ def main() -> None:
         page = Path("docs/benchmarks/inverse.md")
         page.parent.mkdir(parents=True, exist_ok=True)
         text = (__doc__ or "").strip().split("\n\n    python")[0]
-        page.write_text(f"# Inverse: time per step\n\n{text}\n\nPhases are wall-clock medians [ms].\n\n" + "\n".join(lines) + "\n")
+        page.write_text(
+            f"# Inverse: time per step\n\n{text}\n\nPhases are wall-clock medians [ms].\n\n" + "\n".join(lines) + "\n"
+        )
         print(f"wrote {page}")
 
 

@@ -40,7 +40,9 @@ class Scene:
     qp: float | None = None
 
 
-def circle(point: str = "tip", radius: float = 3e-3, axes: str = "xyz", lower: float = 0.0) -> Callable[[Any, pl.State, float], list]:
+def circle(
+    point: str = "tip", radius: float = 3e-3, axes: str = "xyz", lower: float = 0.0
+) -> Callable[[Any, pl.State, float], list]:
     """A goal that wanders around where the point is at the start."""
 
     def targets(model: Any, start: pl.State, phase: float) -> list:

@@ -1,7 +1,8 @@
 """Registration of a soft body to two-dimensional contour points, with its stiffness estimated (spec 8.1).
 
 A block hangs from its base and is pushed by an unknown load. A few of its surface points are seen in two slices: each
-gives two coordinates. The inverse finds the loads and the stiffness of two regions that bring the points where they were
+gives two coordinates. The inverse finds the loads and the stiffness of two regions that bring the points where
+they were
 seen; the stiffness of a region is an actuator like any other. The volume overlap (DICE) tells how good the match is.
 """
 
@@ -16,7 +17,8 @@ EXPECTED = (0.999, 1.0)  # DICE of the registered and the true body
 
 
 def robot(cells: int) -> pl.Robot:
-    """A block of 30 x 30 x 60 mm of two regions, held at the top, with two unknown loads and two unknown stiffnesses."""
+    """A block of 30 x 30 x 60 mm of two regions, held at the top, with two unknown loads and two unknown
+    stiffnesses."""
     mesh = pl.TetMesh.box((0.03, 0.03, 0.06), (cells, cells, 2 * cells), (-0.015, -0.015, -0.06))
     mesh = mesh.with_node_set("base", lambda x: x[:, 2] > -1e-9)
     mesh = mesh.with_region("upper", lambda x: x[:, 2] > -0.03).with_region("lower", lambda x: x[:, 2] <= -0.03)

@@ -19,7 +19,11 @@ HANDS = {"left": (-0.045, 0.0, 0.085), "right": (0.045, 0.0, 0.085), "head": (0.
 
 def puppet(size: float) -> pl.Robot:
     """A figure of 140 mm: trunk, arms and head, of silicone (350 kPa), with six strings from a frame above."""
-    lines = [np.arange(-0.05, 0.05 + 1e-9, size), np.arange(-0.01, 0.01 + 1e-9, size), np.arange(0.0, 0.14 + 1e-9, size)]
+    lines = [
+        np.arange(-0.05, 0.05 + 1e-9, size),
+        np.arange(-0.01, 0.01 + 1e-9, size),
+        np.arange(0.0, 0.14 + 1e-9, size),
+    ]
     centre = np.meshgrid(*[0.5 * (a[1:] + a[:-1]) for a in lines], indexing="ij")
     x, _, z = centre
     solid = (np.abs(x) < 0.012) & (z < 0.11) | (np.abs(z - 0.085) < 0.006) | (np.hypot(x, z - 0.125) < 0.017)
@@ -29,9 +33,7 @@ def puppet(size: float) -> pl.Robot:
     for name, place in HANDS.items():
         for side, over in (("a", -0.05), ("b", 0.05)):
             top = (1.6 * place[0], over, 0.30)
-            strings.append(
-                pl.Cable(name=f"{name}_{side}", points=(place,), pull_point=top, effort_limits=(0.0, 6.0))
-            )
+            strings.append(pl.Cable(name=f"{name}_{side}", points=(place,), pull_point=top, effort_limits=(0.0, 6.0)))
     return pl.Robot(
         "puppet",
         (pl.SoftBody("body", mesh, Corotational.from_young(350e3, 0.45, density=1100.0)),),
@@ -57,7 +59,9 @@ def main(quick: bool = False) -> float:
     places = np.stack([run.points[n] for n in HANDS], axis=1)
     error = 1e3 * np.linalg.norm(places - home - moves, axis=2)
     print(f"{model!r}: {len(run)} key frames, {sum(s.ok for s in run.status)} solved")
-    print(f"key points: mean {error.mean():.2f} mm off, worst {error.max():.2f} mm; tensions to {run.effort.max():.2f} N")
+    print(
+        f"key points: mean {error.mean():.2f} mm off, worst {error.max():.2f} mm; tensions to {run.effort.max():.2f} N"
+    )
     print(f"{1e3 * np.median(run.elapsed):.0f} ms per frame; slackest string {run.effort.min():.1e} N")
     if not quick:
         print("wrote", pl.snapshot(model, run[len(run) // 2], "out/puppet.png", camera=(-80, 8)))

@@ -1,7 +1,8 @@
 """A catheter in a forked pipe: beams, four cables and an insertion drive, dozens of contacts (spec 11.1).
 
 The catheter is a chain of ten co-rotational beams. Its base slides into the vessel; four cables bend it up, down, left
-and right. The tip is asked to follow the axis of one branch. The wall pushes back wherever the catheter touches it: these
+and right. The tip is asked to follow the axis of one branch. The wall pushes back wherever the catheter
+touches it: these
 contacts are part of the inverse problem, and the catheter is steered by leaning on them.
 """
 

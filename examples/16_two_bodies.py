@@ -1,7 +1,8 @@
 """Moving an organ through another: a force on the outer body moves a point inside the inner one (spec 11.2).
 
 A skin, held at its ends, and a ball below it, held at its bottom, do not touch at first. An instrument presses on the
-skin in two places; it meets the ball, and through that contact a point inside the ball is brought to its target. The controller only works because the contact is part of the inverse problem.
+skin in two places; it meets the ball, and through that contact a point inside the ball is brought to its
+target. The controller only works because the contact is part of the inverse problem.
 """
 
 from __future__ import annotations
@@ -48,7 +49,9 @@ def main(quick: bool = False) -> float:
     contacts = command.state.contacts
     off = 1e3 * float(np.abs(command.error).max())
     print(f"{model!r}: {command.status}; {off:.1e} mm from the target, {command.iterations} iterations")
-    print(f"forces {command.effort.round(3)} N; {int((contacts.forces > 0).sum())} contacts carry {contacts.forces.sum():.3f} N")
+    print(
+        f"forces {command.effort.round(3)} N; {int((contacts.forces > 0).sum())} contacts carry {contacts.forces.sum():.3f} N"
+    )
     again = pl.equilibrium(model, command.effort, obstacles=meeting, start=command.state)
     moved = np.linalg.norm(model.locate(again, "inside").position - model.locate(command.state, "inside").position)
     print(f"forward check: {again.status}, {1e3 * moved:.1e} mm")

@@ -28,7 +28,9 @@ def ring(around: int = 4, n_length: int = 2) -> pl.Robot:
     for i in range(4):
         a = np.pi * i / 4 + 0.2
         ends = [(r * np.cos(a), 0.0, 0.0505 + r * np.sin(a)) for r in (0.041, -0.041)]
-        cables.append(pl.Cable(name=f"across{i + 1}", points=ends, drive="effort", effort_limits=(0.0, 0.8), rate_limit=8.0))
+        cables.append(
+            pl.Cable(name=f"across{i + 1}", points=ends, drive="effort", effort_limits=(0.0, 0.8), rate_limit=8.0)
+        )
     upright = (pl.Fixation("middle", axes="y"),)  # it rolls in a plane, as if between guides
     return pl.Robot(
         "ring", (pl.SoftBody("body", mesh, material),), upright, actuators=tuple(cables),
@@ -52,7 +54,9 @@ def roll(slope: float, steps: int, dt: float, model: pl.FemModel) -> tuple[pl.St
     for k in range(steps):
         goal = start + along * 0.05 * dt * (k + 1)
         target = pl.BarycentreTarget(tuple(goal), axes="x")
-        command = pl.invert(model, state, target, problem=problem, dynamic=True, dt=dt, iterations=8, friction="stick")
+        command = pl.invert(
+            model, state, target, problem=problem, dynamic=True, dt=dt, iterations=8, friction="stick"
+        )
         if not command.ok:  # nothing good was found: keep the tensions for a step
             failed += 1
             state = pl.step(model, state, state.effort, dt, obstacles=[ground], scheme="euler")

@@ -83,7 +83,10 @@ def test_single_iterations_and_inserted_waypoints(beam):
 
 
 def test_targets_instead_of_a_path(beam):
-    goals = [[pl.PointTarget("tip", (0, 0, -0.01 - 1e-3 * k), axes="z"), pl.DisplacementTarget("c1", 1e-3)] for k in range(3)]
+    goals = [
+        [pl.PointTarget("tip", (0, 0, -0.01 - 1e-3 * k), axes="z"), pl.DisplacementTarget("c1", 1e-3)]
+        for k in range(3)
+    ]
     run = follow(beam, targets=goals)
     assert run.ok
     assert np.allclose(run.displacement[:, 0], 1e-3, atol=1e-8)

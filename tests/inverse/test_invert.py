@@ -118,7 +118,9 @@ def test_through_a_floor(case):
     assert contacts.gap.min() > -1e-8
     assert contacts.forces.min() >= 0
     assert np.abs(contacts.gap * contacts.forces).max() < 1e-8
-    again = pl.equilibrium(driven(wide, "effort"), command.effort, obstacles=[floor], start=command.state, strict=True)
+    again = pl.equilibrium(
+        driven(wide, "effort"), command.effort, obstacles=[floor], start=command.state, strict=True
+    )
     assert np.allclose(model.locate(again, "tip").position, model.locate(command.state, "tip").position, atol=1e-6)
 
 
@@ -178,7 +180,9 @@ def test_a_real_dynamic_move(case):
     start = model.locate(state, "tip").position
     for k in range(10):
         goal = start + [0, 0, 1e-4 * (k + 1)]
-        command = pl.invert(model, state, pl.PointTarget("tip", goal, axes="z"), dynamic=True, dt=0.01, own_limits=False)
+        command = pl.invert(
+            model, state, pl.PointTarget("tip", goal, axes="z"), dynamic=True, dt=0.01, own_limits=False
+        )
         state = command.state
         assert np.isfinite(state.q).all()
         assert np.abs(command.error).max() < 1e-8

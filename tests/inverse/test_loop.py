@@ -78,9 +78,7 @@ def test_the_loop_tracks_and_stops_by_source_or_duration():
     assert len(report) == 200
     goal = np.array(circle(199 / 200).position)
     assert np.linalg.norm(model.locate(report.state, "tip").position - goal) < 1e-5
-    stop = run_loop(
-        model, lambda t, s: circle(t) if t < 0.049 else None, rate=100.0, clock=clock, sleep=clock.sleep
-    )
+    stop = run_loop(model, lambda t, s: circle(t) if t < 0.049 else None, rate=100.0, clock=clock, sleep=clock.sleep)
     assert len(stop) == 5
 
 

@@ -96,8 +96,14 @@ def test_equality_and_objective_together():
 
 
 def test_weights_choose_between_targets():
-    heavy = [pl.PointTarget("tip", (0.0, 0.0, -0.02), axes="z", weight=10), pl.PointTarget("middle", (0, 0, 0.01), axes="z")]
-    light = [pl.PointTarget("tip", (0.0, 0.0, -0.02), axes="z"), pl.PointTarget("middle", (0, 0, 0.01), axes="z", weight=10)]
+    heavy = [
+        pl.PointTarget("tip", (0.0, 0.0, -0.02), axes="z", weight=10),
+        pl.PointTarget("middle", (0, 0, 0.01), axes="z"),
+    ]
+    light = [
+        pl.PointTarget("tip", (0.0, 0.0, -0.02), axes="z"),
+        pl.PointTarget("middle", (0, 0, 0.01), axes="z", weight=10),
+    ]
     robot = golden_beam(actuators=golden_beam().actuators[:1])
     model = pl.FemModel(robot)
     a, b = pl.invert(model, None, heavy), pl.invert(model, None, light)

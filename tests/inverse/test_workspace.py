@@ -51,8 +51,10 @@ def test_what_invert_calls_reachable_is_reached(found):
 def test_own_limits_other_models_and_a_picture(tmp_path):
     model = PointRobot()
     model.robot = model.robot.but(
-        actuators=tuple(pl.Cable(name=a.name, points=a.points, pull_point=a.pull_point, drive="effort",
-                                 effort_limits=(0, 5)) for a in model.robot.actuators)
+        actuators=tuple(
+            pl.Cable(name=a.name, points=a.points, pull_point=a.pull_point, drive="effort", effort_limits=(0, 5))
+            for a in model.robot.actuators
+        )
     )
     space = workspace(model, samples=40)
     assert all(s.ok for s in space.status)

@@ -22,9 +22,7 @@ _BROKEN = 1e-6  # limits exceeded by more than this, relative, are broken
 
 def broken_limits(setting: Problem, options: Options, at: Any) -> dict[str, float]:
     """Limits that a state exceeds, and by how much of them [-]."""
-    return violations(
-        options.limits, setting.model, at.q, at.effort, at.contacts, options.previous, options.dt
-    )
+    return violations(options.limits, setting.model, at.q, at.effort, at.contacts, options.previous, options.dt)
 
 
 def verdict(setting: Problem, work: Work, options: Options) -> Status:

@@ -4,10 +4,12 @@ Around a configuration q with efforts e the mechanics is linear,
 
     dq = x_free + X_a e_new + X_c lam,     x_free = K^-1 (f(q, e) - A e),  X_a = K^-1 A,  X_c = K^-1 H^T
 
-and every quantity of interest is a short row of it: y = y_free + Y_a e_new + Y_c lam. In dynamics K is the matrix of the
+and every quantity of interest is a short row of it: y = y_free + Y_a e_new + Y_c lam. In dynamics K is the
+matrix of the
 implicit step. One factorisation serves all; the result is small and dense, and does not know the model.
 
-A slide may be the only thing that holds a body: K is then singular. It gets a spring k on its coordinate d, and the unknown
+A slide may be the only thing that holds a body: K is then singular. It gets a spring k on its coordinate d,
+and the unknown
 becomes e' = e + k (d - d_now): the same mechanics, a regular matrix. `Condensed.true_effort` goes back to e.
 """
 
@@ -223,7 +225,8 @@ def condense(
 
 
 def _with_springs(seen: Any, q: Array, K: Any) -> tuple[Any, dict[int, float]]:
-    """The matrix with a spring on the coordinate of each slide, where that is one degree of freedom; and the springs."""
+    """The matrix with a spring on the coordinate of each slide, where that is one degree of freedom; and the
+    springs."""
     slides = [i for i, a in enumerate(seen.robot.actuators) if a.kind == "slide"]
     if not slides:
         return K, {}

@@ -58,7 +58,8 @@ def follow(
         progress: called with the fraction done and the last command.
 
     Returns:
-        Trajectory with the states, the status, iterations and wall-clock time of every waypoint, and the wanted positions
+        Trajectory with the states, the status, iterations and wall-clock time of every waypoint, and the
+        wanted positions
         of the point under its name (`trajectory.error(point)` is the distance to them).
     """
     if not (np.isfinite(dt) and dt > 0):

@@ -51,7 +51,8 @@ def invert(
 ) -> Command:
     """Find the actuation that brings the targets about.
 
-    The mechanics is condensed onto actuators, targets and contacts from one factorisation; the small QP (with contact: the
+    The mechanics is condensed onto actuators, targets and contacts from one factorisation; the small QP (with
+    contact: the
     QPCC) gives new efforts and contact forces; this is repeated until the pose no longer moves, so the result satisfies
     the nonlinear equilibrium and depends on no time step. Efforts are in N and Pa.
 
@@ -102,14 +103,25 @@ def invert(
     setting.begin(work.q, work.contacts)
     bounds, rest = split(allowed, model.robot, state, dt)
     options = Options(
-        wanted, allowed, bounds, rest, state, dt, fixed_effort, fixed_displacement, search, sticking, redundancy == "least effort"
+        wanted,
+        allowed,
+        bounds,
+        rest,
+        state,
+        dt,
+        fixed_effort,
+        fixed_displacement,
+        search,
+        sticking,
+        redundancy == "least effort",
     )
     status, count = Status.MAX_ITERATIONS, 0
     # Settling at given efforts needs a body that is held; one on a slide is not.
     slides = any(a.kind == "slide" for a in model.robot.actuators)
     fast = iterations if dynamic or slides else min(iterations, _FAST)
     count = _approach(setting, mechanics, work, options, fast) if iterations > 1 else 0
-    for count in range(count + 1, count + fast + 1):
+    for _ in range(fast):
+        count += 1
         done = _iterate(setting, mechanics, work, options, careful=iterations > 1)
         if done is not None:
             status = done
@@ -122,13 +134,15 @@ def invert(
 
 
 def _approach(setting: Problem, mechanics: Any, work: Work, options: Options, most: int) -> int:
-    """Come near with equalities as objectives first: far away, they may contradict the limits. Returns the iterations."""
+    """Come near with equalities as objectives first: far away, they may contradict the limits. Returns the
+    iterations."""
     if not any(getattr(t, "exact", False) for t in options.targets):
         return 0
-    soft = replace(
-        options, targets=[replace(t, exact=False) if getattr(t, "exact", False) else t for t in options.targets]
-    )
-    for count in range(1, most + 1):
+    wanted: list[Any] = list(options.targets)
+    soft = replace(options, targets=[replace(t, exact=False) if getattr(t, "exact", False) else t for t in wanted])
+    count = 0
+    for _ in range(most):
+        count += 1
         if _iterate(setting, mechanics, work, soft, careful=True) is not None:
             break
     work.cost, work.small, work.proximal = None, 0, 1e-9
@@ -144,7 +158,8 @@ def _sticking(friction: str, obstacles: Sequence[Any]) -> bool:
 
 
 def _prescribed(model: Any, given: Mapping[str, float]) -> tuple[dict[int, float], dict[int, float]]:
-    effort, displacement = {}, {}
+    effort: dict[int, float] = {}
+    displacement: dict[int, float] = {}
     for name, value in given.items():
         i = model.robot.actuator_index(name)
         if not np.isfinite(value):
@@ -192,7 +207,8 @@ def _solve(
 ) -> tuple[QPCC, QPCCSolution, Array, Array]:
     """Solve the QPCC of a linearisation: the problem, its solution, efforts and contact forces.
 
-    `shift` moves the goal towards the present; `remain` is the part of present penetrations, and of rows that must hold,
+    `shift` moves the goal towards the present; `remain` is the part of present penetrations, and of rows that
+    must hold,
     that may stay.
     """
     clock = time.perf_counter()
@@ -315,5 +331,3 @@ def _adapt(work: Work, now: Array, fraction: float) -> None:
     else:
         work.proximal = max(work.proximal * 0.3, 1e-9)
     work.cost = cost
-
-

@@ -55,7 +55,9 @@ class Bound:
 class Limit(Protocol):
     """Anything that can be limited."""
 
-    def evaluate(self, model: Any, q: Array, effort: Array, contacts: Any, previous: Any, dt: float) -> LimitRows | None:
+    def evaluate(
+        self, model: Any, q: Array, effort: Array, contacts: Any, previous: Any, dt: float
+    ) -> LimitRows | None:
         """Rows at a configuration; None if there is nothing to limit now."""
 
 
@@ -81,9 +83,7 @@ class EffortLimit:
         row[0, i] = 1.0
         name = f"effort of {self.actuator}"
         scale = float(np.abs(effort).max())
-        return LimitRows(
-            name, effort[i : i + 1], np.array([self.low]), np.array([self.high]), None, row, scale=scale
-        )
+        return LimitRows(name, effort[i : i + 1], np.array([self.low]), np.array([self.high]), None, row, scale=scale)
 
 
 @dataclass(frozen=True)

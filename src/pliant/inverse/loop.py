@@ -72,8 +72,8 @@ class LoopReport:
     def __str__(self) -> str:
         ms = 1e3
         return (
-            f"{len(self)} cycles at {self.rate:g} Hz: median {ms * self.median:.2f} ms, 99 % {ms * self.percentile(99):.2f}"
-            f" ms, worst {ms * self.worst:.2f} ms; {self.missed} deadlines missed, {self.skipped} periods skipped,"
+            f"{len(self)} cycles at {self.rate:g} Hz: median {ms * self.median:.2f} ms, "
+            f"99 % {ms * self.percentile(99):.2f} ms, worst {ms * self.worst:.2f} ms; {self.missed} deadlines missed, {self.skipped} periods skipped,"
             f" {self.held} answers held back; {dict(self.status)}"
         )
 
@@ -90,8 +90,10 @@ class _Record:
 class Loop:
     """A robot driven by the inverse at a fixed rate.
 
-    One cycle asks the source for targets, solves, and sends. Deadlines lie on a fixed grid: a late cycle starts the next
-    one at the next grid time that is still ahead, so delays do not add up and no time is slept through. An answer that is
+    One cycle asks the source for targets, solves, and sends. Deadlines lie on a fixed grid: a late cycle
+    starts the next
+    one at the next grid time that is still ahead, so delays do not add up and no time is slept through. An
+    answer that is
     not finite, or whose solve diverged, is never sent; the last good command is sent again instead.
 
     Args:

@@ -1,6 +1,7 @@
 """Sinks: where a control loop sends its actuation, to hardware or to another process.
 
-A sink is anything with `send(time, u, status)` and `close()`; u maps actuator names to commands in the unit of each drive
+A sink is anything with `send(time, u, status)` and `close()`; u maps actuator names to commands in the unit of
+each drive
 [m, m^3, N, Pa, ...]. Messages are one line of JSON, or of comma-separated values in the order of the actuators.
 """
 
@@ -156,7 +157,7 @@ class ZmqSink(_Channel):
         """The address it is bound to (with the port that was chosen for '*')."""
         import zmq
 
-        return self._socket.getsockopt(zmq.LAST_ENDPOINT).decode().rstrip("\0")
+        return str(self._socket.getsockopt_string(zmq.LAST_ENDPOINT)).rstrip("\0")
 
     def _write(self, message: bytes) -> None:
         self._socket.send_multipart([self._topic, message])

@@ -121,7 +121,9 @@ class DirectionTarget:
         a = place.rotation @ np.array(self.axis)
         # d a = omega x a
         jacobian = -np.cross(a[None, :], place.jacobian[:3].T, axis=1).T
-        return TargetRows(a - np.array(self.direction), jacobian, np.full(3, self.weight), exact=self.exact, length=False)
+        return TargetRows(
+            a - np.array(self.direction), jacobian, np.full(3, self.weight), exact=self.exact, length=False
+        )
 
 
 @dataclass(frozen=True)
@@ -251,7 +253,8 @@ class CentreOfMassTarget:
 class ShapeTarget:
     """The surface should take a shape, in the least-squares sense.
 
-    Either vertex by vertex (`positions` has one row per vertex), or as a cloud (`cloud`): every chosen vertex should lie
+    Either vertex by vertex (`positions` has one row per vertex), or as a cloud (`cloud`): every chosen vertex
+    should lie
     on the cloud's nearest point, re-paired at each iteration.
 
     Attributes:

@@ -58,6 +58,7 @@ class Work:
     notes: list[str] = field(default_factory=list)
 
     def spend(self, phase: str, seconds: float) -> None:
+        """Count time spent in a phase."""
         self.timing[phase] = self.timing.get(phase, 0.0) + seconds
 
 

@@ -95,7 +95,8 @@ def workspace(
 ) -> Workspace:
     """Sample what a point can reach.
 
-    Commands are spread evenly (a scrambled Halton sequence, with the corners of the ranges first) and visited in an order
+    Commands are spread evenly (a scrambled Halton sequence, with the corners of the ranges first) and visited
+    in an order
     in which neighbours follow each other, each equilibrium starting from the one before.
 
     Args:

@@ -1,9 +1,11 @@
 """Chatter: when an iteration goes back and forth between two contact geometries, hold both.
 
 A vertex that slides over the edge between two triangles changes its normal abruptly. If the equilibrium lies on that
-edge, Newton's method sees one triangle, steps over the edge, sees the other, and steps back, for ever. Then the contacts
+edge, Newton's method sees one triangle, steps over the edge, sees the other, and steps back, for ever. Then
+the contacts
 of the last two configurations are kept together, with their normals, and their gaps follow linearly: the problem is
-smooth, nothing penetrates either triangle, and the iteration ends. What was held is looked at afresh when the motion has
+smooth, nothing penetrates either triangle, and the iteration ends. What was held is looked at afresh when the
+motion has
 become much smaller, so that curved surfaces are met where they are.
 """
 
