@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import tempfile
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -118,8 +117,7 @@ class Dataset:
 
         path = Path(path)
         path.parent.mkdir(parents=True, exist_ok=True)
-        handle, temporary = tempfile.mkstemp(dir=path.parent, suffix=".tmp")
-        os.close(handle)
+        temporary = path.with_name(f".{path.name}.{os.getpid()}.tmp")
         names = [s.name for s in Status]
         header = {
             "robot": self.robot,
@@ -144,7 +142,7 @@ class Dataset:
                         f.create_dataset(f"skin_{name}", data=value)
             os.replace(temporary, path)
         except BaseException:
-            Path(temporary).unlink(missing_ok=True)
+            temporary.unlink(missing_ok=True)
             raise
         return path
 
