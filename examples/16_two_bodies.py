@@ -49,9 +49,8 @@ def main(quick: bool = False) -> float:
     contacts = command.state.contacts
     off = 1e3 * float(np.abs(command.error).max())
     print(f"{model!r}: {command.status}; {off:.1e} mm from the target, {command.iterations} iterations")
-    print(
-        f"forces {command.effort.round(3)} N; {int((contacts.forces > 0).sum())} contacts carry {contacts.forces.sum():.3f} N"
-    )
+    closed = int((contacts.forces > 0).sum())
+    print(f"forces {command.effort.round(3)} N; {closed} contacts carry {contacts.forces.sum():.3f} N")
     again = pl.equilibrium(model, command.effort, obstacles=meeting, start=command.state)
     moved = np.linalg.norm(model.locate(again, "inside").position - model.locate(command.state, "inside").position)
     print(f"forward check: {again.status}, {1e3 * moved:.1e} mm")
