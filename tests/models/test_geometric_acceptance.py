@@ -9,6 +9,7 @@ from pliant.actuators import Chamber
 from pliant.learn.calibration import calibrate_shape, measured_ratio, shape_material, two_material_bar
 from pliant.lie import exp
 from pliant.materials import Corotational
+from pliant.models.fem import FemModel
 from pliant.models.geometric import GeometricModel
 from pliant.models.geometric_thesis import (
     cable_target,
@@ -19,6 +20,7 @@ from pliant.models.geometric_thesis import (
 )
 from pliant.robots.pneumatic_finger import pneumatic_finger
 from pliant.robots.three_chamber_arm import three_chamber_arm
+from pliant.solve.equilibrium import equilibrium
 from pliant.solve.flex import flex
 from pliant.solve.projection import project
 
@@ -192,3 +194,28 @@ def test_A17_anderson_and_plain_reach_the_same_pose_and_it_is_newton_s(arm):
     tips = [arm.locate(s, "tip").position for s in (exact, fast, plain)]
     assert np.abs(tips[1] - tips[0]).max() < 2e-6
     assert np.abs(tips[2] - tips[0]).max() < 2e-6
+
+
+@pytest.mark.parametrize("share", [(0.2, 0.0, 0.0), (0.0, 0.4, 0.2), (0.8, 0.0, 0.0), (0.8, 0.8, 0.8)])
+def test_three_chamber_arm_agrees_with_fem_over_its_workspace(rubber_arms, share):
+    """Commanded volumes, neo-Hookean rubber, quadratic elements (linear ones hardly let the arm bend)."""
+    fem, automatic, constant = rubber_arms
+    u = np.array(share) * automatic.rest_measures
+    reference = equilibrium(fem, u)
+    assert reference.ok
+    tip = fem.locate(reference, "tip").position
+    for model, bar in ((automatic, 0.03), (constant, 0.005)):
+        state = flex(model, u)
+        assert state.ok
+        assert np.linalg.norm(model.locate(state, "tip").position - tip) < bar * 0.136
+
+
+@pytest.fixture(scope="module")
+def rubber_arms():
+    robot = three_chamber_arm(size=0.02, folds=4).but(gravity=(0, 0, 0))
+    robot = robot.but(actuators=tuple(Chamber(name=a.name, drive="displacement") for a in robot.actuators))
+    return (
+        FemModel(robot, element="quadratic"),
+        GeometricModel(robot, element="quadratic"),
+        GeometricModel(robot, element="quadratic", stiffness="constant"),
+    )
