@@ -149,7 +149,7 @@ class QPCC:
         """What is minimised, at efforts (na,) and contact forces (mc,)."""
         a, c = np.asarray(effort, dtype=np.float64), np.asarray(contact, dtype=np.float64)
         e = self.Wea @ a + self.Wec @ c + self.de
-        r = a - self.reference
+        r = a - np.asarray(self.reference)
         work = a @ (self.Waa @ a + self.Wac @ c)
         value = 0.5 * e @ e + self.weight(self.energy) * work
         return float(value + 0.5 * self.weight(self.proximal) * (r @ self.Waa @ r))
@@ -245,7 +245,7 @@ def piece_qp(problem: QPCC, states: ArrayLike, *, reduced: bool = True) -> QP:
     c[na:] += energy * problem.dc
     metric = 0.5 * proximal * (problem.Waa + problem.Waa.T)
     Q[:na, :na] += metric
-    c[:na] -= metric @ problem.reference
+    c[:na] -= metric @ np.asarray(problem.reference)
     first = np.arange(0, mc, step) + na
     closed = state != OPEN
     contact = np.where(closed[:, None], eye[first], W[first])

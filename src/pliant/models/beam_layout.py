@@ -199,7 +199,7 @@ class BeamLayout:
         values = self._weight * blocks.reshape(-1)[self._source]
         if self.dense:
             return np.bincount(self._places, weights=values, minlength=self.nv**2).reshape(self.nv, self.nv)
-        data = np.bincount(self._slots, weights=values, minlength=self.pattern.nnz)
+        data = np.bincount(self._slots, weights=values, minlength=self.pattern.nnz).astype(float)
         return SymmetricMatrix(self.pattern, data)
 
     def mass_blocks(self, Q: Array, factor: Array) -> Array:

@@ -236,8 +236,8 @@ class RodDrives:
 
     def add_loads(self, rows: Array) -> None:
         """Adds the generalised forces of loads per unit effort to rows (nu, n); call `evaluate` first."""
-        for a, i, *load in self._loads:
-            force, moment = self._world(i, *load)
+        for a, i, own_force, own_moment, follower in self._loads:
+            force, moment = self._world(i, own_force, own_moment, follower)
             rows[a] += force @ self._jac[i, 3:] + moment @ self._jac[i, :3]
 
     def add_hessian(self, work: RodWork, q: Array, effort: Array, H: Array) -> None:
@@ -272,10 +272,10 @@ class RodDrives:
                     self._twists,
                     H,
                 )
-        for a, i, *load in self._loads:
+        for a, i, own_force, own_moment, follower in self._loads:
             if effort[a] != 0.0:
-                force, moment = self._world(i, *load)
+                force, moment = self._world(i, own_force, own_moment, follower)
                 load_tangent(
-                    t, work, self.points, q, i, self._x, effort[a] * force, effort[a] * moment, load[2],
+                    t, work, self.points, q, i, self._x, effort[a] * force, effort[a] * moment, follower,
                     self._twists, H,
                 )  # fmt: skip

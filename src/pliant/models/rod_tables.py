@@ -275,7 +275,8 @@ def build(bodies: Sequence[RodBody], bases: Sequence[Basis], *, coarse: bool = F
     """
     index = {rod.name: i for i, rod in enumerate(bodies)}
     pieces: list[Piece] = []
-    parent, attach, base = [], [], []
+    parent, attach = [], []
+    base: list = []
     ends: dict[int, int] = {}
     for i, (rod, basis) in enumerate(zip(bodies, bases)):
         if rod.parent and index.get(rod.parent, i) >= i:

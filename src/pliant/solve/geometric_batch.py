@@ -116,7 +116,10 @@ class CpuOps:
         args = (self.cells, d["grads"], d["volumes"], self.row, d["curves"], d["width"], d["lame"],
                 d["measure"].astype(np.int64), self.scale)  # fmt: skip
         bounds = np.linspace(0, len(x), min(self.threads, len(x)) + 1).astype(int)
-        jobs = [self.pool.submit(kernels.batch_forces, x, *args, a, b, out) for a, b in pairwise(bounds)]
+        jobs = [
+            self.pool.submit(kernels.batch_forces, x, *args, a, b, out)  # type: ignore[call-arg]
+            for a, b in pairwise(bounds)
+        ]
         for job in jobs:
             job.result()
         return out

@@ -73,7 +73,7 @@ class LocalStep:
             bounds = np.linspace(0, n, parts + 1).astype(int)
             buffers = [out, *(np.zeros_like(out) for _ in range(parts - 1))]
             jobs = [
-                _POOL.submit(kernels.tet_forces, x, *table, s, a, b, buffer)
+                _POOL.submit(kernels.tet_forces, x, *table, s, a, b, buffer)  # type: ignore[call-arg]
                 for a, b, buffer in zip(bounds[:-1], bounds[1:], buffers)
             ]
             total += sum(job.result() for job in jobs)
