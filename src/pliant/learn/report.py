@@ -155,6 +155,7 @@ def _workspace(figure: Any, model: LearnedModel, data: Dataset) -> None:
     x = data.position[ok, 0]
     p, _ = model.without_correction().position(data.u[ok], data.points[0])
     e = 1e3 * np.linalg.norm(p - x, axis=1)
+    unit, e = ("um", 1e3 * e) if e.max() < 0.01 else ("mm", e)
     left, middle, right = figure.subplots(1, 3)
     order = np.argsort(e)
     for axes, (a, b) in ((left, (0, 2)), (middle, (0, 1))):
@@ -162,10 +163,11 @@ def _workspace(figure: Any, model: LearnedModel, data: Dataset) -> None:
         axes.set_xlabel(f"{'xyz'[a]} [mm]")
         axes.set_ylabel(f"{'xyz'[b]} [mm]")
         axes.set_aspect("equal", adjustable="datalim")
-    figure.colorbar(dots, ax=middle, label="error [mm]")
+    figure.colorbar(dots, ax=middle, label=f"error [{unit}]")
     right.hist(e, bins=40, color="#4670a8")
-    right.set_xlabel("error [mm]")
+    right.set_xlabel(f"error [{unit}]")
     right.set_ylabel("samples")
+    right.locator_params(axis="x", nbins=5)
 
 
 def _samples(figure: Any, t: Mapping[str, Any]) -> None:
