@@ -2,9 +2,9 @@
 
 Three fingers are pulled by one cable: a hard one (TPU 95A), a soft one (the same law, 3.75 times softer, the ratio
 measured for NinjaFlex), and a hard one whose first knuckle is soft. Where the cable's length is commanded and nothing
-else acts, a stiffness that is the same everywhere drops out of the pose: only the tension scales. Two stiffnesses in one
-finger do not drop out: its soft knuckle bends twice as far. One linear step from rest, the beginning of an incremental
-linear model, is far off at such rotations.
+else acts, a stiffness that is the same everywhere drops out of the pose: only the tension scales. Two stiffnesses in
+one finger do not drop out: its soft knuckle bends twice as far. One linear step from rest, the beginning of an
+incremental linear model, is far off at such rotations.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """A dielectric crawler: curled by its pre-stretched film, flattened by voltage (X4).
 
-The film would shrink to 0.7 of its area if it could; glued to a frame it arches the crawler. The sweep goes from the flat
-pose (which a voltage of 22 kV would hold) to the free one. An inchworm cycle with legs that slip one way only moves
-forward by the change of its span.
+The film would shrink to 0.7 of its area if it could; glued to a frame it arches the crawler. The sweep goes from the
+flat pose (which a voltage of 22 kV would hold) to the free one. An inchworm cycle with legs that slip one way only
+moves forward by the change of its span.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ def main(quick: bool = False) -> float:
     from pliant.viewer.snapshot import snapshot
 
     state, spans = None, []
-    # The first steps are short: the flat crawler arches suddenly, and from too far `flex` hands over to slow load steps.
+    # Short steps first: the flat crawler arches suddenly, and from too far `flex` hands over to slow load steps.
     for ratio in (1.0, 0.9995, 0.998, 0.995, 0.99, 0.985, 0.982):
         state = flex(model, model.command({"film": ratio}), start=state)
         layer = model.robot.actuators[0]

@@ -52,7 +52,8 @@ def main(quick: bool = False) -> float:
         reached = np.array([model.locate(f.state, "corner").position for f in found])
         error = np.linalg.norm((reached - path)[:, [0, 2]], axis=1)
         print(f"{name}: {len(path)} points, {sum(f.evaluations for f in found)} forward solves, "
-              f"{sum(f.elapsed for f in found):.2f} s, error mean {1e3 * error.mean():.3f}, max {1e3 * error.max():.3f} mm")  # fmt: skip
+              f"{sum(f.elapsed for f in found):.2f} s, "
+              f"error mean {1e3 * error.mean():.3f}, max {1e3 * error.max():.3f} mm")  # fmt: skip
         axis.plot(*(1e3 * path[:, [0, 2]].T), "--", linewidth=1)
         axis.plot(*(1e3 * reached[:, [0, 2]].T), label=name)
         if name != "out of reach":
