@@ -2,17 +2,18 @@
 
     OMP_NUM_THREADS=1 python benchmarks/fem.py [--baseline PYTHON] [--write] [--quick]
 
-A beam of 200 x 30 x 30 mm (E 0.5 MPa, nu 0.45, 1100 kg/m^3, linear tetrahedra) held at one end falls under gravity. Times
-are CPU milliseconds of the process on one thread. `assembly` is force and exact tangent, `factor` the Cholesky
+A beam of 200 x 30 x 30 mm (E 0.5 MPa, nu 0.45, 1100 kg/m^3, linear tetrahedra) held at one end falls under gravity.
+Times are CPU milliseconds of the process on one thread. `assembly` is force and exact tangent, `factor` the Cholesky
 factorisation with its pattern kept, `solve` one right-hand side: together one full Newton iteration. `static` is the
-whole equilibrium from rest, converged to 1e-8 of the size. `step` is one backward Euler step of 10 ms with stiffness damping
-0.01 s, converged to 1e-9 of the size, the mean over steps of the fall.
+whole equilibrium from rest, converged to 1e-8 of the size. `step` is one backward Euler step of 10 ms with stiffness
+damping 0.01 s, converged to 1e-9 of the size, the mean over steps of the fall.
 
 Drake's `Corotated` and `LinearCorotated` are timed on the same mesh, time step, moduli and damping, contact-free.
 `LinearCorotated` takes the rotations of the last step and solves one linear system; `Corotated` iterates to Drake's own
-tolerance. MuJoCo's flex (St. Venant-Kirchhoff, integrator "discrete") has the same nodes; its step is one linear solve by an
-iterative method. The baselines run in a process of their own: give a Python that has `drake` and `mujoco` by --baseline or
-in the variable PLIANT_BASELINE_PYTHON; without it they are left out.
+tolerance. MuJoCo's flex (St. Venant-Kirchhoff, integrator "discrete") has the same nodes; its step is one linear solve
+by an iterative method, which it reports as not converged here (warning INERTIA). The baselines run in a process of
+their own: give a Python that has `drake` and `mujoco` by --baseline or in the variable PLIANT_BASELINE_PYTHON;
+without it they are left out.
 """
 
 from __future__ import annotations
@@ -139,7 +140,7 @@ def main(*, python: str | None = None, quick: bool = False) -> list[dict[str, An
     """
     python = python or os.environ.get("PLIANT_BASELINE_PYTHON")
     if not python:
-        print("Drake and MuJoCo skipped: set PLIANT_BASELINE_PYTHON to a Python that has them (pip install drake mujoco).")
+        print("Drake and MuJoCo skipped: PLIANT_BASELINE_PYTHON names no Python with drake and mujoco installed.")
     rows = []
     with one_blas_thread():
         for nodes, cells in CELLS.items():
