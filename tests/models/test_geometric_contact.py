@@ -123,7 +123,7 @@ def test_C6_contact_is_frictionless(cantilever):
 
 
 def test_C11_softer_silicone_wraps_the_obstacle_more_at_the_same_pressure():
-    """At the same volume the shapes agree (nothing but geometry decides); at the same pressure the softer one yields."""
+    """At the same volume the shapes agree (nothing but geometry decides); at the same pressure the softer yields."""
     touching = {}
     for name in ("ecoflex", "dragonskin"):
         model = GeometricModel(silicone_finger(silicone=name, teeth=4, size=5e-3, drive="effort"))
@@ -166,7 +166,7 @@ def test_C13_body_volume_drift(finger):
 
 
 def test_C15_a_membrane_moves_only_by_contact_with_the_chamber_below():
-    """A sheet over a box with a chamber: two bodies, no shared node; filling lifts the sheet, nothing interpenetrates."""
+    """A sheet over a box with a chamber: two bodies, no shared node; filling lifts the sheet, nothing penetrates."""
     mask = np.ones((6, 6, 3), dtype=bool)
     mask[1:-1, 1:-1, 1] = False
     box = TetMesh.voxels(mask, (5e-3, 5e-3, 3e-3)).with_cavity("air")
