@@ -89,6 +89,9 @@ def command_of(
         factor=None if work.condensed is None else work.condensed.factor,
         memory=mechanics.memory(),
     )
+    if state.ok and (flag := getattr(model, "flag", None)) is not None:
+        state = flag(state)  # a fitted model says where it is used beyond what it was fitted on
+        status, notes = state.status, [*notes, *state.notes]
     return Command(
         u=state.u,
         effort=work.effort,

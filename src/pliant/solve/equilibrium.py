@@ -53,7 +53,7 @@ def equilibrium(
 ) -> State:
     """The static equilibrium of a model.
 
-    Newton's method with an affine-invariant line search finds the pose directly in most cases. Where it
+    Newton's method finds the pose directly in most cases. Where it
     fails, the
     load is followed in adaptive steps; where the path ends in a snap-through, the body is relaxed to the
     branch
@@ -101,6 +101,8 @@ def equilibrium(
     state = _finish(problem, found, status, target, gap_tolerance, notes, time.perf_counter() - begin)
     if start is not None:
         state = state.but(time=start.time)
+    if state.ok and (flag := getattr(model, "flag", None)) is not None:
+        state = flag(state)  # a fitted model says where it is used beyond what it was fitted on
     return state.require() if strict else state
 
 
@@ -133,8 +135,7 @@ def _newton(
     """Newton's method at a fixed command; `offset` is subtracted from the force (homotopy).
 
     A large step can land on a branch with elements turned inside out, which some laws admit; unless
-    `folding`, that
-    counts as a failure. On a path followed in small steps it is what the law answers, and is noted.
+    `folding`, that counts as a failure. On a path followed in small steps it is what the law answers, and is noted.
     """
     model = problem.model
     q, effort, contacts = origin.q, origin.effort.copy(), origin.contacts
@@ -190,7 +191,8 @@ def _step_length(problem: Problem, q: Array, effort: Array, step: Any) -> float:
     """The longest admissible step, at most a third of the robot's size; 0 if there is none.
 
     No descent is asked for: on slender bodies every large rotation first stretches the body, and a monotone method
-    needs ten times more iterations than the plain one, which recovers by itself. Whether it does is watched by the caller.
+    needs ten times more iterations than the plain one, which recovers by itself. Whether it does is watched by the
+    caller.
     """
     model = problem.model
     size = travel(model, step.dq)
