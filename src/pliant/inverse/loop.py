@@ -74,7 +74,8 @@ class LoopReport:
         return (
             f"{len(self)} cycles at {self.rate:g} Hz: median {ms * self.median:.2f} ms, "
             f"99 % {ms * self.percentile(99):.2f} ms, worst {ms * self.worst:.2f} ms; "
-            f"{self.missed} deadlines missed, {self.skipped} periods skipped, {self.held} answers held back; {dict(self.status)}"
+            f"{self.missed} deadlines missed, {self.skipped} periods skipped, {self.held} answers held back; "
+            f"{dict(self.status)}"
         )
 
 

@@ -60,7 +60,10 @@ def fill_surface(vertices: Array, triangles: Array, *, size: float | None = None
 
 def needs_remeshing(rest: Array, current: Array, *, alpha: float = ALPHA_MAX, stretch: float = D_MAX) -> Array:
     """Which tets (n, 4, 3) have grown by more than alpha or are stretched by more than a Frobenius norm (n,)."""
-    edges = lambda s: (s[:, 1:] - s[:, :1]).transpose(0, 2, 1)
+
+    def edges(s: Array) -> Array:
+        return (s[:, 1:] - s[:, :1]).transpose(0, 2, 1)
+
     F = edges(current) @ np.linalg.inv(edges(rest))
     return (np.linalg.det(F) > alpha) | (np.linalg.norm(F, axis=(1, 2)) > stretch)
 

@@ -37,7 +37,7 @@ class Problem:
         contact_distance: float = 0.0,
     ) -> None:
         if not all(hasattr(model, name) for name in ("robot", "force", "skin_positions")):
-            raise ArgumentError("model", f"{type(model).__name__} is not a model", "FemModel, RodModel, ... (see Model)")
+            raise ArgumentError("model", f"{type(model).__name__} is not a model", "FemModel, RodModel, ...")
         self.model = model
         self.length = length_scale(model)
         self.driven = driven_by_displacement(model.robot)
