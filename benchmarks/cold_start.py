@@ -2,10 +2,11 @@
 
     python benchmarks/cold_start.py [--compile] [--write]
 
-Every row is a fresh process, timed by itself (wall-clock seconds, median of five): the import alone (public
-names load on first use), beside that of numpy and of scipy.sparse in the same run; then from the start of the process to the first equilibrium of `robots.finger` with
-compiled kernels in the cache, and what a second one takes. With --compile also once with an empty
-cache, which is what the very first use on a machine costs unless `pliant warmup` was run.
+Every row is a fresh process, timed by itself (wall-clock seconds, median of five): the import alone (public names
+load on first use), beside that of numpy and of scipy.sparse in the same run; then from the start of the process to
+the first equilibrium of `robots.finger` with compiled kernels in the cache, and what a second one takes. With
+--compile also once with an empty cache, which is what the very first use on a machine costs unless `pliant warmup`
+was run.
 """
 
 from __future__ import annotations

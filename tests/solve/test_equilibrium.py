@@ -62,7 +62,8 @@ def arch(drive: str) -> FemModel:
     crown = (0.0, 0.005, 0.0165)
     push = PointForce(name="push", point=crown, direction=(0, 0, -1), drive=drive)
     robot = Robot("arch", (SoftBody("body", mesh, NeoHookean.from_young(1e6, 0.3, density=1000)),),
-                  (Fixation("ends"),), actuators=(push,), points=(Point("crown", crown),), gravity=(0, 0, 0))  # fmt: skip
+                  (Fixation("ends"),), actuators=(push,), points=(Point("crown", crown),),
+                  gravity=(0, 0, 0))  # fmt: skip
     return FemModel(robot, element="quadratic")
 
 
@@ -264,7 +265,8 @@ def test_arch_snaps_through_under_force_and_says_so():
 def test_rigid_end_with_contact_balances():
     material = Corotational.from_young(200e3, 0.4, density=1000)
     robot = box_robot((0.06, 0.01, 0.01), (8, 2, 2), material, gravity=(0, 0, -9.81),
-                      rigid=(RigidRegion("plate", "end", mass=0.02),), points=(Point("end", (0.06, 0.005, 0.005)),))  # fmt: skip
+                      rigid=(RigidRegion("plate", "end", mass=0.02),),
+                      points=(Point("end", (0.06, 0.005, 0.005)),))  # fmt: skip
     model = FemModel(robot)
     free = equilibrium(model, strict=True)
     floor = model.locate(free, "end").position[2] - 0.005 + 1e-3

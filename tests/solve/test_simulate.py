@@ -18,9 +18,8 @@ from pliant.state import Status
 def model() -> FemModel:
     material = Corotational.from_young(1e5, 0.3, density=1000, rayleigh_mass=20.0)
     push = PointForce(name="push", point=(0.06, 0.01, 0.01), direction=(0, 0, 1))
-    return FemModel(
-        box_robot((0.06, 0.02, 0.02), (4, 1, 1), material, actuators=(push,), points=(Point("tip", (0.06, 0.01, 0.01)),))
-    )
+    tip = Point("tip", (0.06, 0.01, 0.01))
+    return FemModel(box_robot((0.06, 0.02, 0.02), (4, 1, 1), material, actuators=(push,), points=(tip,)))
 
 
 def test_constant_command_settles_to_the_static_pose(model):
