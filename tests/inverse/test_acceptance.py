@@ -1,8 +1,8 @@
 """Acceptance checks of the inverse (spec inverse-fem 19), each named after its check; golden values of section 17.
 
 Checks on the bare QP and QPCC (C6, D3, D4, E6, E7) are in test_qp, test_qpcc and test_qpcc_sticking; D7 in
-contact/test_detection; E2 on its robot is example 17 (tests/test_examples). E3 (rolling sphere) and E4 (held object) are
-not covered: their scenes do not work yet.
+contact/test_detection; E2 on its robot is example 17 (tests/test_examples). E3 (rolling sphere) and E4 (held object)
+are not covered: their scenes do not work yet.
 """
 
 from dataclasses import replace
