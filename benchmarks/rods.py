@@ -1,16 +1,25 @@
-"""Rods: cost of one evaluation, against the figures measured for SoRoMoX on the same rod.
+"""Rods: cost of dynamics, kinematics, rollouts and statics, with SoRoMoX, PyElastica and MuJoCo in the same run.
 
-Same rod as the research note (anchors-reduced-and-style.md, 1.5): 0.1 m segments, radius 20 mm, 1050 kg/m^3,
-E = 0.6 MPa, G = 0.25 MPa, material damping 300 Pa s, piecewise constant strain, five Gauss points per
-segment, all six strains.
-SoRoMoX is run beside it when it can be imported; otherwise its measured figures are printed and marked so.
+One rod for all (research note anchors-reduced-and-style.md, 1.5): 0.1 m segments, radius 20 mm, 1050 kg/m^3,
+E = 0.6 MPa, G = 0.25 MPa, viscosity 300 Pa s, standing upright under gravity, piecewise constant strain, five Gauss
+points per segment, all six strains. That it is the same rod is checked: accelerations must agree to 1e-6.
 
-    OMP_NUM_THREADS=1 python benchmarks/rods.py
+    python -m venv peers && peers/bin/pip install soromox pyelastica mujoco
+    OMP_NUM_THREADS=1 python benchmarks/rods.py --peers peers/bin/python
+
+Peers run in their own environment and are skipped, with a message, if it is not there. Times are CPU times of the
+process, the smallest of several bursts. Writes docs/benchmarks/rods.md.
 """
 
 from __future__ import annotations
 
+import argparse
+import json
+import subprocess
+import sys
 import time
+from pathlib import Path
+from typing import Any
 
 import numpy as np
 from numba import njit
@@ -23,15 +32,23 @@ from pliant.models.rod import RodModel
 from pliant.models.rod_rollout import rollout
 from pliant.models.rod_tables import Station, build
 
-# measured on the two-core machine of the research note, microseconds
-SOROMOX_DYNAMICS = {6: 79.0, 18: 140.0, 48: 257.0, 96: 2303.0}
-SOROMOX_JACOBIAN = {6: 46.0, 18: 54.0, 48: 83.0, 96: 133.0}
+HERE = Path(__file__).parent
+UPRIGHT = (np.sqrt(0.5), 0.0, -np.sqrt(0.5), 0.0)  # local x along world z, as SoRoMoX stands its rods
+FIRST = """
+import numpy as np, pliant as pl
+from pliant.materials import NeoHookean
+from pliant.models import basis
+from pliant.models.rod import RodModel
+body = pl.RodBody("rod", 0.3, 0.02, NeoHookean.from_young(0.6e6, 0.2, density=1050.0))
+model = RodModel(pl.Robot("rod", (body,)), basis=basis.constant(segments=3, points=5))
+model.acceleration(model.rest, np.zeros(18), np.zeros(0))
+"""
 
 
 def model_of(segments: int, young: float = 0.6e6) -> RodModel:
     """The benchmark rod with 6 dof per segment."""
     material = NeoHookean.from_young(young, 0.2, density=1050.0)  # G = E / 2.4 = 0.25 MPa
-    body = pl.RodBody("rod", 0.1 * segments, 0.02, material, damping=300.0 / young)
+    body = pl.RodBody("rod", 0.1 * segments, 0.02, material, damping=300.0 / young, rotation=UPRIGHT)
     return RodModel(pl.Robot("rod", (body,)), basis=bases.constant(segments=segments, points=5))
 
 
@@ -47,116 +64,198 @@ def _tip(t, w, c, q, x, twists, jac, n):
         rod_points.locate_points(t, w, c, q, x, twists, jac, True)
 
 
-def best(run, repeats: int = 40) -> float:
-    """Smallest time of several bursts [s]: an estimate of the unloaded cost."""
+def best(run: Any, repeats: int = 30, burst: int = 20) -> float:
+    """Smallest CPU time per call [s]."""
     run()
     times = []
     for _ in range(repeats):
-        begin = time.perf_counter()
-        run()
-        times.append(time.perf_counter() - begin)
+        begin = time.process_time()
+        for _ in range(burst):
+            run()
+        times.append((time.process_time() - begin) / burst)
     return min(times)
 
 
-def measure(segments: int) -> dict[str, float]:
-    """Microseconds per evaluation, inside compiled code and from Python."""
+def evaluations(segments: int, peer: dict[str, Any] | None) -> dict[str, float]:
+    """Seconds per evaluation, inside compiled code and from Python; checks that the peer has the same rod."""
     model = model_of(segments)
     rng = np.random.default_rng(0)
     n = model.nv
     scale = np.where(model.tables.comp < 3, 3.0, 0.1)
     q, v = rng.standard_normal(n) * scale, rng.standard_normal(n) * scale
     t, w, zero = model.tables, rod.make_work(model.tables), np.zeros(n)
-    still, lift, out = np.zeros(6), np.array([0, 0, 0, 0, 0, 9.81]), np.empty(n)
+    still, lift, out, none = np.zeros(6), np.array([0, 0, 0, 0, 0, 9.81]), np.empty(n), np.zeros(0)
     coarse = build(model.layout.bodies, model.bases, coarse=True)
     tc, wc = coarse.tables, rod.make_work(coarse.tables)
     c = coarse.points([Station(0, model.layout.bodies[0].length)])
     x, twists, jac = np.empty((1, 3)), np.empty((n, 6)), np.empty((1, 6, n))
-    burst = 50
-    none = np.zeros(0)
+    if peer:
+        theirs = np.array(peer["acceleration"][str(n)])
+        difference = np.abs(model.acceleration(q, v, none) - theirs).max() / np.abs(theirs).max()
+        if difference > 1e-6:
+            raise RuntimeError(f"not the same rod: accelerations differ by {difference:.1e}")
+    inner = 50
     return {
-        "dynamics": best(lambda: _dynamics(t, w, q, v, zero, still, lift, zero, out, burst)) / burst * 1e6,
-        "dynamics_python": best(lambda: model.acceleration(q, v, none), 200) * 1e6,
-        "jacobian": best(lambda: _tip(tc, wc, c, q, x, twists, jac, burst)) / burst * 1e6,
-        "jacobian_python": best(lambda: model.locate(q, "tip", jacobian=True), 200) * 1e6,
-        "derivatives_python": best(lambda: model.inverse_dynamics(q, v, zero), 100) * 1e6,
+        "dynamics": best(lambda: _dynamics(t, w, q, v, zero, still, lift, zero, out, inner), 30, 2) / inner,
+        "dynamics_python": best(lambda: model.acceleration(q, v, none)),
+        "tip": best(lambda: _tip(tc, wc, c, q, x, twists, jac, inner), 30, 2) / inner,
+        "tip_python": best(lambda: model.locate(q, "tip", jacobian=True)),
+        "derivatives": best(lambda: model.inverse_dynamics(q, v, zero)),
     }
 
 
-def rolling(young: float, duration: float, steps: tuple[float, ...]) -> None:
-    """One rollout of the 18 dof rod under a constant torque from rest: speed and tip error by time step."""
+def rolling(young: float, duration: float, steps: tuple[float, ...]) -> tuple[list[list[Any]], np.ndarray, float]:
+    """One rollout of the 18 dof rod under constant moments from rest: step, speed, tip error; the end; its travel."""
     model = model_of(3, young)
-    torque = 3e-3 * young / 0.6e6
+    torque = 2e-2 * young / 0.6e6
     force = np.tile([0.0, -torque, 0.5 * torque, 0.0, 0.0, 0.0], 3)
 
-    def tip(run) -> np.ndarray:
-        return model.locate(run.q[-1], "tip").position
+    def run(dt: float, tolerance: float = 1e-7) -> np.ndarray:
+        end = rollout(model, model.rest, duration=duration, dt=dt, force=force, tolerance=tolerance)
+        if not end.ok:
+            raise RuntimeError(str(end.status))
+        return model.locate(end.q[-1], "tip").position
 
-    def run(dt: float, tolerance: float = 1e-7):
-        return rollout(model, model.rest, duration=duration, dt=dt, force=force, tolerance=tolerance)
-
-    fine, coarse = tip(run(2e-5, 1e-11)), tip(run(4e-5, 1e-11))
-    exact = (4 * fine - coarse) / 3
-    print(
-        f"\nrollout, 18 dof, E = {young / 1e6:g} MPa, {duration} s,"
-        f" tip moves {1e3 * np.linalg.norm(exact - (0.3, 0, 0)):.0f} mm"
-    )
+    fine, finer = run(4e-5, 1e-11), run(2e-5, 1e-11)
+    exact = (4 * finer - fine) / 3
+    rows = []
     for dt in steps:
-        runs = [run(dt) for _ in range(15)]
-        error = 1e3 * np.linalg.norm(tip(runs[0]) - exact)
-        print(
-            f"  dt {dt * 1e3:4.1f} ms: {max(r.speed for r in runs):5.0f} x real time,"
-            f" tip error {error:.3f} mm, {runs[0].status}"
-        )
+        seconds = best(lambda dt=dt: run(dt), 15, 1)
+        rows.append([dt, duration / seconds, 1e3 * float(np.linalg.norm(run(dt) - exact))])
+    return rows, exact, 1e3 * float(np.linalg.norm(exact - (0, 0, 0.3)))
 
 
-def statics() -> None:
-    """Equilibrium of a 12 dof rod with three tendons (SoRoSim: 32-42 ms published)."""
+def statics() -> tuple[float, Any]:
+    """Equilibrium of a 12 dof rod with three tendons from its straight pose."""
     material = NeoHookean.from_young(0.6e6, 0.45, density=1050.0)
-    angles = np.arange(3) * 2 * np.pi / 3
     cables = tuple(
         pl.Cable(
             name=f"c{i}", points=[(s, 0.015 * np.cos(a), 0.015 * np.sin(a)) for s in (0, 0.3)], drive="effort"
         )
-        for i, a in enumerate(angles)
+        for i, a in enumerate(np.arange(3) * 2 * np.pi / 3)
     )
     body = pl.RodBody("rod", 0.3, 0.02, material)
     model = RodModel(
         pl.Robot("rod", (body,), actuators=cables), basis=bases.legendre(3, strains=bases.INEXTENSIBLE)
     )
     tension = {"c0": 3.0, "c1": 1.0}
-    seconds = best(lambda: pl.equilibrium(model, tension), 60)
-    state = pl.equilibrium(model, tension)
-    q, effort = state.q, state.effort
-    one = best(lambda: model.linearise(q, effort), 200)
-    print(
-        f"\nstatics, {model.nv} dof, three tendons: {1e3 * seconds:.2f} ms"
-        f" ({state.status}, {state.iterations} Newton steps);"
-    )
-    print(f"  force and exact tangent once: {1e6 * one:.0f} us; SoRoSim 32-42 ms (published)")
+    return best(lambda: pl.equilibrium(model, tension), 30, 5), pl.equilibrium(model, tension)
 
 
-def main() -> float:
-    """Prints the table; returns the smallest speed-up of forward dynamics over SoRoMoX."""
-    try:
-        import soromox  # noqa: F401
+def octopus() -> float:
+    """Check F6: eight modes per strain, steps of 2 mm of fourth order along the arm; times real time."""
+    body = pl.RodBody("arm", 0.12, 8.25e-3, NeoHookean.from_young(0.25e6, 0.25, density=1250.0), damping=0.4)
+    basis = bases.legendre(7, strains=bases.INEXTENSIBLE, points=60)
+    model = RodModel(pl.Robot("octopus", (body,)), basis=basis)
+    return 0.5 / best(lambda: rollout(model, model.rest, duration=0.5, dt=1e-2), 3, 1)
 
-        print("SoRoMoX is importable; its figures below are still those of the research note.")
-    except ImportError:
-        print("SoRoMoX is not installed: its figures are those measured for the research note.")
-    print(" dof   dynamics   SoRoMoX  ratio   python |   tip+J  SoRoMoX   python | derivatives (python)")
+
+def fresh() -> tuple[float, float]:
+    """Wall and CPU time of a new process up to its first acceleration, kernels cached [s]."""
+    import resource
+
+    wall, cpu = [], []
+    for _ in range(4):
+        before = resource.getrusage(resource.RUSAGE_CHILDREN)
+        begin = time.perf_counter()
+        subprocess.run([sys.executable, "-c", FIRST], check=True)
+        wall.append(time.perf_counter() - begin)
+        after = resource.getrusage(resource.RUSAGE_CHILDREN)
+        cpu.append(after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime)
+    return min(wall), min(cpu)
+
+
+def ask_peers(interpreter: str, results: str) -> dict[str, Any]:
+    """What the peers measured, or {} with a message."""
+    if results:
+        return json.loads(Path(results).read_text())
+    if not interpreter or not Path(interpreter).exists():
+        print("peers skipped: give --peers PYTHON of an environment with soromox, pyelastica and mujoco")
+        return {}
+    print("running the peers (several minutes: SoRoMoX compiles every size) ...")
+    done = subprocess.run([interpreter, HERE / "rods_peers.py"], capture_output=True, text=True, check=False)
+    return json.loads(done.stdout) if done.returncode == 0 else {}
+
+
+def main(argv: list[str] | None = None) -> float:
+    """Prints and writes the table; returns the smallest speed-up of forward dynamics (nan without peers)."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--peers", default="", help="Python of the peers' environment")
+    parser.add_argument("--results", default="", help="JSON that rods_peers.py printed before, instead of running it")
+    parser.add_argument("--output", default=str(HERE.parent / "docs" / "benchmarks" / "rods.md"))
+    options = parser.parse_args(argv)
+    peers = ask_peers(options.peers, options.results)
+    rival = peers.get("soromox", {})
+    rival = rival if "dynamics" in rival else {}
+    lines = ["# Rods", "", *__doc__.strip().splitlines()[2:6], ""]
+    lines += ["| case | pliant | best peer | ratio | bar |", "|---|---|---|---|---|"]
     ratios = []
     for segments in (1, 3, 8, 16):
-        row, n = measure(segments), 6 * segments
-        ratios.append(SOROMOX_DYNAMICS[n] / row["dynamics"])
-        print(
-            f"{n:4d} {row['dynamics']:8.1f}us {SOROMOX_DYNAMICS[n]:7.0f}us {ratios[-1]:5.1f}x"
-            f" {row['dynamics_python']:6.1f}us | {row['jacobian']:5.1f}us {SOROMOX_JACOBIAN[n]:6.0f}us"
-            f" {row['jacobian_python']:6.1f}us | {row['derivatives_python']:.0f}us"
+        own, n = evaluations(segments, rival or None), 6 * segments
+        other = rival["dynamics"][str(n)] if rival else np.nan
+        ratios.append(other / own["dynamics"])
+        lines.append(
+            f"| forward dynamics, {n} dof | {1e6 * own['dynamics']:.1f} us"
+            f" ({1e6 * own['dynamics_python']:.1f} from Python) | SoRoMoX {1e6 * other:.0f} us"
+            f" | {ratios[-1]:.1f}; {other / own['dynamics_python']:.1f} from Python | 8 |"
         )
-    rolling(0.6e6, 1.0, (5e-3, 2e-3, 1.6e-3, 1e-3))
-    rolling(60e6, 0.2, (5e-3, 1e-3, 5e-4))
-    statics()
-    return min(ratios)
+        if n == 18:
+            other = rival["tip"]["18"] if rival else np.nan
+            tip = (
+                f"| tip pose and Jacobian, 18 dof | {1e6 * own['tip']:.1f} us"
+                f" ({1e6 * own['tip_python']:.1f} from Python) | SoRoMoX {1e6 * other:.0f} us (54 us for the Jacobian"
+                f" in the research note) | {other / own['tip']:.0f}; {other / own['tip_python']:.0f} from Python"
+                f" | 5 us; 15 us from Python |"
+            )
+    lines.append(tip)
+    for young, duration, steps, bar in (
+        (0.6e6, 1.0, (5e-3, 2e-3, 1e-3), "100 x real time below 0.05 mm"),
+        (60e6, 0.2, (1e-3, 2.5e-4, 1e-4), "5 x real time, accurate"),
+    ):
+        rows, exact, travel = rolling(young, duration, steps)
+        theirs = []
+        for e, d, name, seconds, pose in peers.get("rollouts", []) if isinstance(peers.get("rollouts"), list) else []:
+            if e == young and name != "reference":
+                error = 1e3 * float(np.linalg.norm(np.array(pose).reshape(4, 4)[:3, 3] - exact))
+                theirs.append(f"{name}: {d / seconds:.2f} x, {error:.3f} mm")
+        mine = "; ".join(f"dt {1e3 * dt:g} ms: {speed:.0f} x, {error:.3f} mm" for dt, speed, error in rows)
+        lines.append(
+            f"| rollout {duration:g} s, 18 dof, E = {young / 1e6:g} MPa, tip travels {travel:.0f} mm | {mine}"
+            f" | SoRoMoX {'; '.join(theirs) or '-'} | | {bar} |"
+        )
+    seconds, state = statics()
+    lines.append(
+        f"| static equilibrium, 12 dof, three tendons | {1e3 * seconds:.2f} ms ({state.iterations} Newton steps)"
+        f" | SoRoSim 32-42 ms (published, other machine) | | 1 ms |"
+    )
+    wall, cpu = fresh()
+    first = rival.get("first", [np.nan, np.nan])
+    lines.append(
+        f"| fresh process to first acceleration, warm cache | {wall:.1f} s ({cpu:.1f} s CPU)"
+        f" | SoRoMoX {first[0]:.0f} s ({first[1]:.0f} s CPU) | {first[1] / cpu:.0f} (CPU) | 2 s |"
+    )
+    lines.append(f"| check F6: octopus arm, 24 dof, 61 steps along it | {octopus():.0f} x real time | | | 1 |")
+    lines += [
+        "",
+        "SoRoMoX is called from Python, compiled by JAX. The stiff rod rings in modes that a step of 1 ms cannot resolve (it",
+        "stays stable): accuracy below 1 mm needs 0.1 ms there. Error: distance of the tip at the end from its limit.",
+    ]
+    lines += ["", "Other discretisations of the soft rod, for orientation (not matched in accuracy):", ""]
+    for name in ("elastica", "mujoco"):
+        row = peers.get(name, {})
+        what = f"{row['elements']} elements" if "elements" in row else f"{row.get('dof')} dof link chain"
+        if "step" in row:
+            lines.append(f"- {name}: {what}, {1e6 * row['step']:.1f} us per step of {1e3 * row['dt']:.2g} ms"
+                         f" = {row['speed']:.0f} x real time")  # fmt: skip
+        else:
+            lines.append(f"- {name}: {row.get('error', 'not run')}")
+    text = "\n".join(lines) + "\n"
+    print(text)
+    if peers:
+        output = Path(options.output)
+        output.parent.mkdir(parents=True, exist_ok=True)
+        output.write_text(text)
+    return float(min(ratios))
 
 
 if __name__ == "__main__":
