@@ -104,9 +104,7 @@ def slender(cable=()):
     a, length, young, density = 0.01, 0.2, 2e6, 1100.0
     mesh = pl.TetMesh.box((length, a, a), (30, 2, 2), (0, -a / 2, -a / 2))
     held = np.flatnonzero(mesh.nodes[:, 0] < 1e-9)
-    solid = pl.SoftBody(
-        "beam", mesh.with_node_set("base", held), Corotational.from_young(young, 0.3, density=density)
-    )
+    solid = pl.SoftBody("beam", mesh.with_node_set("base", held), Corotational.from_young(young, 0.3, density=density))
     tip = (pl.Point("end", (length, 0, 0)),)
     fem = pl.FemModel(
         pl.Robot("beam", (solid,), (pl.Fixation("base"),), actuators=cable, points=tip), element="quadratic"
