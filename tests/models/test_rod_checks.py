@@ -38,8 +38,9 @@ def test_f4_tip_moment_converges_with_the_number_of_modes():
     """F4: tip RMS against many modes below 4 mm for k >= 6 (published: 3.25, 2.25, 3.45 mm for 6, 7, 8).
 
     Only the convergence is checked, against 14 modes (the source: 25), with a moment that turns with the tip. The
-    published end point (38.0, 31.7, -22.0) mm was NOT reproduced: about forty readings were tried (mu_1 or E in bending,
-    several torsional stiffnesses, following or dead moment, 75 or 7.5 N mm, five directions of gravity) and none gave it.
+    published end point (38.0, 31.7, -22.0) mm was NOT reproduced: about forty readings were tried (mu_1 or E in
+    bending, several torsional stiffnesses, following or dead moment, 75 or 7.5 N mm, five directions of gravity) and
+    none gave it.
     With 75 N mm and mu_1 the arm turns by M L / (mu_1 I) = 25 rad; end points then depend strongly on the details.
     """
     reference = tip_moment_run(octopus(14, points=20))
