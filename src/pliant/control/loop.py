@@ -13,10 +13,6 @@ from typing import Any
 import numpy as np
 
 from pliant.errors import ArgumentError
-from pliant.models.pcc import PccModel
-from pliant.models.pcc_rollout import rollout_links
-from pliant.models.rod import RodModel
-from pliant.models.rod_rollout import rollout
 from pliant.state import State
 from pliant.trajectory import Trajectory
 
@@ -24,7 +20,7 @@ Array = np.ndarray
 
 
 def closed_loop(
-    plant: RodModel | PccModel,
+    plant: Any,
     controller: Callable[[float, State], Any],
     *,
     duration: float,
@@ -38,7 +34,7 @@ def closed_loop(
     """Run a controller on a rod and record it once per tick.
 
     Args:
-        plant: rods with tendons or chambers inside, or constant-curvature links.
+        plant: a model with a compiled `rollout`: rods with tendons or chambers inside, constant-curvature links.
         controller: called as u = controller(t, state) at every tick; u are efforts.
         duration: simulated time [s].
         period: time between ticks [s]; the command is held in between.
@@ -51,6 +47,10 @@ def closed_loop(
     Returns:
         Trajectory; a rollout that does not converge ends it, with its status.
     """
+    if not hasattr(plant, "rollout"):
+        raise ArgumentError(
+            "plant", f"{type(plant).__name__} has no compiled rollout", "RodModel, PccModel; or simulate()"
+        )
     if not (period > 0 and duration > 0):
         raise ArgumentError("period", f"{period}, duration {duration}", "positive numbers [s]")
     every = max(1, round(period / dt))
@@ -65,7 +65,7 @@ def closed_loop(
         u = np.asarray(controller(state.time, state if seen is None else seen(state.time, state)), float)
         rows = u + decay[:, None] * (effort - u)
         begin = clock.perf_counter()
-        run = _advance(plant, state, rows, period, every)
+        run = plant.rollout(state.q, state.v, duration=period, dt=period / every, effort=rows, every=every)
         effort = rows[-1]
         q, v = run.q[-1], run.v[-1]
         state = State(
@@ -81,9 +81,3 @@ def closed_loop(
         for name, path in getattr(controller, "targets", {}).items()
     }
     return Trajectory.from_states(plant, states, targets=wanted)
-
-
-def _advance(plant: Any, state: State, rows: Array, period: float, every: int) -> Any:
-    if isinstance(plant, PccModel):
-        return rollout_links(plant, state.q, state.v, duration=period, dt=period / every, effort=rows, every=every)
-    return rollout(plant, state.q, state.v, duration=period, dt=period / every, effort=rows, every=every)

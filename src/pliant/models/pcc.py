@@ -277,6 +277,12 @@ class PccModel:
         """q + dq."""
         return np.asarray(q, float) + dq
 
+    def rollout(self, q: Array, v: Array, **options: Any) -> Any:
+        """A compiled run in time from (q, v); options as in `pliant.models.pcc_rollout.rollout_links`."""
+        from pliant.models.pcc_rollout import rollout_links
+
+        return rollout_links(self, q, v, **options)
+
     def travel(self, dq: Array) -> float:
         """How far an increment moves anything, about [m]."""
         return self.rod.travel(dq)

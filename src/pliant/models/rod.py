@@ -197,6 +197,12 @@ class RodModel:
         """q + dq; a base that turns does so about its own axes."""
         return self.configuration.retract(q, dq)
 
+    def rollout(self, q: Array, v: Array, **options: Any) -> Any:
+        """A compiled run in time from (q, v); options as in `pliant.models.rod_rollout.rollout`."""
+        from pliant.models.rod_rollout import rollout
+
+        return rollout(self, q, v, **options)
+
     def travel(self, dq: Array) -> float:
         """How far an increment moves the rods, about [m]: strains are not lengths."""
         return float(np.max(np.abs(dq) * self._reach))
