@@ -139,3 +139,12 @@ def test_unknown_names():
     ):
         with pytest.raises(pl.UnknownNameError, match=name):
             pl.invert(MODEL, None, target)
+
+
+@pytest.mark.parametrize(
+    "make", [lambda v: pl.DisplacementTarget("c1", v), lambda v: pl.EffortTarget("c1", v), pl.ContactForceTarget]
+)
+@pytest.mark.parametrize("value", [np.nan, np.inf])
+def test_wanted_values_must_be_finite(make, value):
+    with pytest.raises(pl.ArgumentError, match="value"):
+        make(value)

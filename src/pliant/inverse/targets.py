@@ -51,6 +51,13 @@ class Target(Protocol):
         """Value and derivatives at a configuration."""
 
 
+def _finite(name: str, value: float) -> float:
+    value = float(value)
+    if not math.isfinite(value):
+        raise ArgumentError(name, f"{value}", "a finite number")
+    return value
+
+
 def _weight(name: str, value: float) -> float:
     value = float(value)
     if not (math.isfinite(value) and value > 0):
@@ -308,6 +315,7 @@ class DisplacementTarget:
     exact: bool = False
 
     def __post_init__(self) -> None:
+        object.__setattr__(self, "value", _finite("value", self.value))
         object.__setattr__(self, "weight", _weight("weight", self.weight))
 
     def evaluate(self, model: Any, q: Array, effort: Array, contacts: Any) -> TargetRows:
@@ -328,6 +336,7 @@ class EffortTarget:
     exact: bool = False
 
     def __post_init__(self) -> None:
+        object.__setattr__(self, "value", _finite("value", self.value))
         object.__setattr__(self, "weight", _weight("weight", self.weight))
 
     def evaluate(self, model: Any, q: Array, effort: Array, contacts: Any) -> TargetRows:
@@ -351,6 +360,7 @@ class ContactForceTarget:
     exact: bool = False
 
     def __post_init__(self) -> None:
+        object.__setattr__(self, "value", _finite("value", self.value))
         object.__setattr__(self, "weight", _weight("weight", self.weight))
 
     def evaluate(self, model: Any, q: Array, effort: Array, contacts: Any) -> TargetRows:
