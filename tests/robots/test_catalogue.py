@@ -174,3 +174,11 @@ def test_file_round_trip(name: str, tmp_path) -> None:
     assert set(mesh.cavities) == set(again.cavities)
     assert loaded.actuators == robot.actuators
     assert loaded.points == robot.points
+
+
+def test_finger_force_falls_from_linear_to_quadratic_elements():
+    """The numbers that README and docs/fem.md state for 30 mm of cable."""
+    for element, force in (("linear", 0.84), ("quadratic", 0.38)):
+        model = FemModel(robots.finger(), element=element)
+        state = equilibrium(model, {"cable": 0.03}, strict=True)
+        assert state.effort[0] == pytest.approx(force, abs=0.01)

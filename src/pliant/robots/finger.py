@@ -36,7 +36,7 @@ def finger(
             mm: 10.1.
         material: co-rotational, 350 kPa, 0.45, 1100 kg/m^3, the silicone of 17.1.
         joints, back, notch, cable_depth: not published. Chosen so that 30 mm of cable needs a force like the
-            0.33 N of 7.2: 0.40 N with quadratic elements, 0.84 N with linear ones of the default size.
+            0.33 N of 7.2: 0.38 N with quadratic elements, 0.84 N with linear ones of the default size.
         self-contact: the sides of the last notch meet at 25 to 30 mm of cable (18: "self beyond a
             threshold"); without `SelfContact()` among the obstacles they pass through each other.
         size: 7.5 mm gives a mesh as coarse as the coarsest of 7.2 (158 nodes, 389 tets), 2 mm one as fine as
