@@ -1,16 +1,20 @@
 """Documentation of pliant: `make docs` builds it with warnings as errors.
 
-The tutorials are the examples: each page is the docstring of a script and its source. They are written by this file.
+The tutorials are the examples: each page is the docstring of a script and its source. The reference is written from the
+docstrings of the public names. Both are written by this file.
 """
 
 from __future__ import annotations
 
 import ast
+import sys
 from importlib.metadata import version as _version
 from pathlib import Path
 
 HERE = Path(__file__).resolve().parent
 EXAMPLES = HERE.parent / "examples"
+sys.path.insert(0, str(HERE))
+import reference  # noqa: E402  (the folder of the documentation is not a package)
 
 project = "pliant"
 author = "the pliant authors"
@@ -29,11 +33,11 @@ nitpicky = True
 GROUPS = (
     ("First steps", range(0, 10)),
     ("Where to go: the inverse", range(10, 20)),
-    ("Bodies as geometry", range(20, 40)),
+    ("Bodies as geometry", range(20, 30)),
+    ("Applications of the inverse", range(30, 40)),
     ("Learning", range(40, 60)),
     ("Arms as curves, and their control", range(60, 80)),
     ("Design", range(80, 100)),
-    ("Applications of the inverse", range(100, 120)),
 )
 
 
@@ -54,10 +58,8 @@ def page_of(script: Path) -> tuple[str, str]:
     return title, "\n".join(lines)
 
 
-def write_tutorials() -> None:
-    """One page per example, and their index; files are touched only where they change."""
-    folder = HERE / "tutorials"
-    folder.mkdir(exist_ok=True)
+def tutorials() -> dict[str, str]:
+    """File name -> one page per example, and their index."""
     scripts = sorted(EXAMPLES.glob("[0-9]*.py"))
     pages = {f"{s.stem}.md": page_of(s)[1] for s in scripts}
     index = ["# Tutorials", "", "Every tutorial is a script of the folder `examples`, and every script is a test.", ""]
@@ -67,6 +69,12 @@ def write_tutorials() -> None:
         if mine:
             index += [f"## {heading}", "", "```{toctree}", ":maxdepth: 1", "", *mine, "```", ""]
     pages["index.md"] = "\n".join(index)
+    return pages
+
+
+def write(folder: Path, pages: dict[str, str]) -> None:
+    """Bring a folder to these pages; files are touched only where they change."""
+    folder.mkdir(exist_ok=True)
     for old in folder.glob("*.md"):
         if old.name not in pages:
             old.unlink()
@@ -76,4 +84,5 @@ def write_tutorials() -> None:
             path.write_text(text, encoding="utf-8")
 
 
-write_tutorials()
+write(HERE / "tutorials", tutorials())
+write(HERE / "reference", reference.pages())

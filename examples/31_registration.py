@@ -34,7 +34,7 @@ def robot(cells: int) -> pl.Robot:
             pl.PatchForce(name="press", centre=(0, 0.015, -0.055), radius=0.012, direction=(0, -1, 0)),
         ),
         points=tuple(pl.Point(f"p{i}", c) for i, c in enumerate(corners)),
-        source="examples/101_registration.py; spec inverse-fem 8.1, dimensions chosen",
+        source="examples/31_registration.py; spec inverse-fem 8.1, dimensions chosen",
     )
 
 

@@ -34,7 +34,7 @@ def scene() -> pl.Robot:
         "three-fingers", (pl.SoftBody("beam", mesh, soft), *fingers), actuators=tuple(slides),
         points=(pl.Point("a", (-0.03, 0, 0), "beam"), pl.Point("b", (0.03, 0, 0), "beam"),
                 pl.Point("middle", (0, 0, 0), "beam")),
-        source="examples/100_fingertips.py; spec inverse-fem 13.3, dimensions chosen",
+        source="examples/30_fingertips.py; spec inverse-fem 13.3, dimensions chosen",
     )  # fmt: skip
 
 

@@ -40,7 +40,7 @@ def puppet(size: float) -> pl.Robot:
         (pl.Fixation("pot"),),
         actuators=tuple(strings),
         points=tuple(pl.Point(n, p) for n, p in HANDS.items()),
-        source="examples/102_puppet.py; modulus and number of strings after spec inverse-fem 8.2, shape chosen",
+        source="examples/32_puppet.py; modulus and number of strings after spec inverse-fem 8.2, shape chosen",
     )
 
 
