@@ -17,7 +17,7 @@ class Cable(Actuator):
     """A cable that slides through via points on the body and is pulled from one end.
 
     Its displacement is the length pulled in, delta = L_0 - L(q) [m], with L_0 the length at rest; its
-    effort is the tension [N], never negative when `unilateral` is set.
+    effort is the tension [N], never negative where `slackable` is set.
 
     Attributes:
         points: via points in the rest pose, from the actuator's side to the anchored end [m] (n, 3).
