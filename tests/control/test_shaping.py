@@ -67,32 +67,9 @@ def test_pose_target():
     assert np.linalg.norm(pl.lie.log(turned)) < 0.05
 
 
-@pytest.mark.parametrize(
-    ("k", "low", "high"),
-    [
-        (1, 10e-3, 1.0),
-        (3, 0.0, 1.5e-3),
-        # Not met: the published trend is below a millimetre for every k >= 3; here the observer loses the
-        # shape.
-        pytest.param(
-            4,
-            0.0,
-            1e-3,
-            marks=pytest.mark.xfail(
-                strict=True, reason="published: below 1 mm; ours ends 9.7 mm away, the observer loses the shape"
-            ),
-        ),
-        pytest.param(
-            5,
-            0.0,
-            1e-3,
-            marks=pytest.mark.xfail(
-                strict=True, reason="published: below 1 mm; ours ends 26 mm away, the observer loses the shape"
-            ),
-        ),
-    ],
-)
-def test_G2_low_order_control_of_a_high_order_plant(k, low, high):
+@cache
+def reduced_run(k, duration=7.0):
+    """Final tip error [m] and curve of the 16-mode plant under a controller on k modes per strain."""
     plant = Modal(arm(7))
     reduced = Modal(RodModel(octopus_arm(), basis=basis.legendre(k - 1, strains=BEND)))
     control = energy_shaping(reduced, target=(0.07, 0.0, 0.03), stiffness=15.0, damping=0.1)
@@ -103,9 +80,32 @@ def test_G2_low_order_control_of_a_high_order_plant(k, low, high):
         return out
 
     looped = ReducedControl(control, reduced, lambda s: plant.locate(s, "tip").position, select=spread, correction=60.0)
-    run = simulate(plant, looped, duration=4.0, dt=0.01)
+    run = simulate(plant, looped, duration=duration, dt=0.02)
     assert run.ok
-    assert low <= run.error("tip")[-1] < high
+    return run.error("tip")[-1], plant.skin_positions(run.q[-1])
+
+
+@pytest.mark.parametrize(
+    ("k", "low", "high"),
+    [
+        # one bending mode is an arc, and no arc comes nearer to (70, 0, 30) mm than 39.9 mm; the sag of the modes that are
+        # not driven helps a little (published, where the arm stretches: 14.7 mm)
+        (1, 10e-3, 40e-3),
+        (2, 1e-3, 3e-3),  # published 2.36 mm
+        (3, 0.0, 1e-3),
+        (4, 0.0, 1e-3),
+        (5, 0.0, 1e-3),
+        (8, 0.0, 1e-4),
+    ],
+)
+def test_G2_low_order_control_of_a_high_order_plant(k, low, high):
+    assert low <= reduced_run(k)[0] < high
+
+
+def test_G2_curve_error_falls_with_the_order():
+    full = reduced_run(8)[1]
+    errors = [np.linalg.norm(reduced_run(k)[1] - full, axis=1).mean() for k in (1, 2, 3, 4, 5)]
+    assert np.all(np.diff(errors) < 0), errors
 
 
 def test_G3_bend_travels_to_the_tip():

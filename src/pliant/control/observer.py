@@ -1,8 +1,10 @@
 """Shape from a few measurements: static fits to markers, and a dynamic observer for reduced controllers.
 
     static:  min_q  sum_i |x_i(q) - y_i|^2 / s^2  +  energy(q, effort) / e0          (damped Gauss-Newton)
-    flow:    q' = L1 J^T (y - x) - L2 (I - J^+ J) grad Psi(q),  grad Psi = -force(q, u)
+    flow:    q' = L1 K^-1 J^T W (y - x)  +  L2 K^-1 (f - J^T W J K^-1 f),    W = (J K^-1 J^T)^-1,  f = force(q, u)
 
+The flow measures changes of shape by their elastic energy: the first term is the cheapest change of shape that moves
+the point to its marker, the second relaxes the rest of the arm to its equilibrium without moving the point.
 Both use the arm's own statics where the markers say nothing.
 """
 
@@ -13,7 +15,6 @@ from typing import Any
 
 import numpy as np
 
-from pliant.control.kinematics import null_space
 from pliant.control.projection import motion_scale
 from pliant.errors import ArgumentError
 from pliant.state import State
@@ -82,8 +83,8 @@ class ReducedControl:
         reduced: the reduced model of the controller.
         measure: state of the plant -> position of the point [m] (3,).
         point: name of the measured point in the reduced model.
-        correction: L1 [1/s], in coordinates scaled to lengths.
-        relaxation: L2 [1/s], of the null space towards equilibrium.
+        correction: L1 [1/s]: how fast the point follows its measurement.
+        relaxation: L2 [1/s]: how fast the rest of the shape relaxes to equilibrium.
         select: maps the reduced command to the plant's (identity if None).
         substeps: observer steps per call.
     """
@@ -104,7 +105,6 @@ class ReducedControl:
         self.correction, self.relaxation, self.substeps = float(correction), float(relaxation), int(substeps)
         self.select = select or (lambda u: u)
         self.q = np.array(reduced.rest, float)
-        self.scale = motion_scale(reduced)
         self._time: float | None = None
         self._u = np.zeros(reduced.nu)
         self.targets = getattr(controller, "targets", {})
@@ -114,19 +114,27 @@ class ReducedControl:
         y = np.asarray(self.measure(state), float)
         dt = 0.0 if self._time is None else t - self._time
         self._time = t
-        model, v = self.reduced, np.zeros(self.reduced.nv)
+        model = self.reduced
         for _ in range(self.substeps if dt > 0 else 0):
-            h = dt / self.substeps
-            place = model.locate(self.q, self.point, jacobian=True)
-            A = place.jacobian[3:] / self.scale
-            core = A @ A.T
-            pull = A.T @ np.linalg.solve(core + 1e-2 * np.trace(core) / 3 * np.eye(3), y - place.position)
-            f, K = model.linearise(self.q, self._u)
-            rest = np.linalg.solve(K + 1e-9 * np.trace(K) / len(K) * np.eye(len(K)), f) * self.scale
-            v = (self.correction * pull + self.relaxation * null_space(A, rest)) / self.scale
-            self.q = self.q + min(h, 1.0 / max(self.correction, self.relaxation)) * v
+            self.q = self.q + self._move(y, dt / self.substeps)
         seen = state.but(
             q=self.q, v=np.zeros(model.nv), u=self._u, effort=self._u, displacement=model.displacement(self.q)
         )
         self._u = np.asarray(self.controller(t, seen), float)
         return self.select(self._u)
+
+    def _move(self, y: Array, h: float) -> Array:
+        """Change of the observed configuration within a time h (nv,)."""
+        model = self.reduced
+        place = model.locate(self.q, self.point, jacobian=True)
+        J = place.jacobian[3:]
+        f, K = model.linearise(self.q, self._u)
+        K = np.asarray(K)
+        solved = np.linalg.solve(K + 1e-9 * np.trace(K) / len(K) * np.eye(len(K)), np.column_stack([f, J.T]))
+        free, columns = solved[:, 0], solved[:, 1:]
+        core = J @ columns
+        # damped: a straight arm cannot follow its marker along its own axis
+        pull = columns @ np.linalg.solve(core + 1e-2 * np.trace(core) / 3 * np.eye(3), y - place.position)
+        relax = free - columns @ np.linalg.lstsq(core, J @ free, rcond=1e-10)[0]
+        # exact decay over h, so that fast observers do not overshoot between slow ticks
+        return -np.expm1(-self.correction * h) * pull - np.expm1(-self.relaxation * h) * relax
