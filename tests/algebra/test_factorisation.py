@@ -59,7 +59,21 @@ def check(matrix: SymmetricMatrix, method: str, seed: int = 0, shift: float = 0.
     y = factor.half_solve_sparse(B)
     assert y.shape == B.shape
     np.testing.assert_allclose(y.T @ y, B.T @ expected, atol=1e-10 * scale)
+    check_halves(factor, dense, rng.normal(size=(4, matrix.n)) * (rng.random((4, matrix.n)) < 0.3), B.T.tocsr(), scale)
     np.testing.assert_allclose(factor.logdet, np.linalg.slogdet(dense)[1], rtol=1e-9, atol=1e-9)
+
+
+def check_halves(factor, dense, rows, sparse, scale) -> None:
+    """W = R A^-1 R^T and the solves that follow from its half solves, with and without sparse rows."""
+    for further, R in ((None, rows), (sparse, np.vstack([rows, sparse.toarray()]))):
+        solved = np.linalg.solve(dense, R.T)
+        W, Y = factor.condense(rows, further)
+        size = scale * max(1.0, float(np.abs(R).max()) ** 2 * R.shape[1])
+        np.testing.assert_allclose(W, R @ solved, atol=1e-10 * size)
+        np.testing.assert_array_equal(W, W.T)
+        np.testing.assert_allclose(factor.back_solve(Y), solved, atol=1e-10 * size)
+        z = np.arange(1.0, 1.0 + len(R))
+        np.testing.assert_allclose(factor.back_solve(Y @ z), solved @ z, atol=1e-9 * size)
 
 
 @settings(max_examples=40, deadline=None)

@@ -28,7 +28,10 @@ def test_b3_blocks_against_dense_algebra(state, frictional):
     H = (contacts.frictional_rows if frictional else contacts.rows)(MODEL, q)
     H = H.toarray()
     J = MODEL.locate(q, "tip", jacobian=True).jacobian[3:]
-    assert relative(got.X_a, inverse @ A) < 1e-8
+    assert relative(got.compliance.solved[:, 1 : 1 + MODEL.nu], inverse @ A) < 1e-8
+    z = np.linspace(-1.0, 1.0, MODEL.nu + len(H))
+    step = inverse @ (force - A @ effort + np.hstack([A, H.T]) @ z)
+    assert relative(got.step(z[: MODEL.nu], z[MODEL.nu :]), step) < 1e-8
     assert relative(got.contact.contact, H @ inverse @ H.T) < 1e-8
     assert relative(got.contact.effort, H @ inverse @ A) < 1e-8
     assert relative(got.displacement.effort, A.T @ inverse @ A) < 1e-8
@@ -52,6 +55,27 @@ def test_b3_compliance_is_the_change_of_strokes_with_tensions():
         h = 1e-4 * np.eye(3)[i]
         plus, minus = (pl.equilibrium(forward, effort + s * h, start=state).displacement for s in (1, -1))
         assert relative(got.displacement.effort[:, i], (plus - minus) / 2e-4) < 1e-5
+
+
+def test_many_rows_and_friction_in_the_cables_take_full_solves(state):
+    """More rows than columns, and C != A^T: the blocks are the same as those of dense algebra."""
+    from dataclasses import replace
+
+    robot = MODEL.robot
+    rough = pl.FemModel(robot.but(actuators=tuple(replace(a, friction=0.3) for a in robot.actuators)))
+    assert MODEL.conservative
+    assert not rough.conservative
+    shape = pl.ShapeTarget(positions=MODEL.skin_positions(MODEL.rest))
+    q, effort = state.q, state.effort
+    for targets in ([shape], [pl.PointTarget("tip", (0.09, 0, 0))]):
+        force, K = linearise(rough, q, effort)
+        got = condense(rough, q, effort, force, K, targets, [])
+        J = targets[0].evaluate(rough, q, effort, None).jacobian
+        A, C = rough.actuation(q, effort), rough.displacement_rows(q)
+        X = np.linalg.solve(K.toarray(), A)
+        assert np.abs(C - A.T).max() > 1e-3
+        assert relative(got.objective.effort, J @ X) < 1e-8
+        assert relative(got.displacement.effort, C @ X) < 1e-8
 
 
 def test_at_an_equilibrium_the_present_efforts_change_nothing():

@@ -224,26 +224,42 @@ def backward_many(first, row_ptr, rows, panel_ptr, panels, x, work):
 
 
 @njit(cache=True)
-def reach(column_ptr, row_indices, values, position, supernode_of, parent, x, active):
-    """Add sparse columns to x (n, k), and mark in active (ns, k) what their forward solves visit."""
+def reach(column_ptr, row_indices, values, position, supernode_of, parent, x, active, at):
+    """Add sparse columns to x (n, k) from column `at` on, and mark in active (ns, k) what their solves visit."""
     for c in range(column_ptr.size - 1):
         for p in range(column_ptr[c], column_ptr[c + 1]):
             i = position[row_indices[p]]
-            x[i, c] += values[p]
+            x[i, at + c] += values[p]
             s = supernode_of[i]
-            while s >= 0 and not active[s, c]:
-                active[s, c] = True
+            while s >= 0 and not active[s, at + c]:
+                active[s, at + c] = True
                 s = parent[s]
 
 
+@njit(cache=True)
+def reach_rows(lines, position, supernode_of, parent, x, active):
+    """As `reach` for dense rows (m, n), which become the first columns of x; their zeros are skipped."""
+    for c in range(lines.shape[0]):
+        for j in range(lines.shape[1]):
+            value = lines[c, j]
+            if value != 0.0:
+                i = position[j]
+                x[i, c] = value
+                s = supernode_of[i]
+                while s >= 0 and not active[s, c]:
+                    active[s, c] = True
+                    s = parent[s]
+
+
 @njit(cache=True, nogil=True)
-def forward_sparse(first, row_ptr, rows, panel_ptr, panels, active, x, work, lines):
+def forward_sparse(first, row_ptr, rows, panel_ptr, panels, active, x, work, lines, gram):
     """Solve L Y = X in place for C-ordered (n, k), at each supernode only for the columns active there.
 
-    work (max r * k,), lines (max w * k,).
+    work (max r * k,), lines (max w * k,). gram: Y^T Y (k, k) is added to its upper triangle; none if empty.
     """
     k = x.shape[1]
     columns = np.empty(k, np.int64)
+    product = np.empty(gram.size)
     for s in range(first.size - 1):
         q = 0
         for c in range(k):
@@ -265,6 +281,12 @@ def forward_sparse(first, row_ptr, rows, panel_ptr, panels, active, x, work, lin
         for j in range(w):
             for c in range(q):
                 x[f + j, columns[c]] = lines[j * q + c]
+        if gram.size > 0:
+            dsyrk(q, w, 1.0, at, q, 0.0, address(product, 0), q)
+            for a in range(q):
+                line = gram[columns[a]]
+                for b in range(a, q):
+                    line[columns[b]] += product[a * q + b]
         if r > 0:
             below = address(panels, start + w)
             dgemm(NO, TRANS, q, r, w, 1.0, at, q, below, w + r, 0.0, address(work, 0), q)
@@ -272,6 +294,14 @@ def forward_sparse(first, row_ptr, rows, panel_ptr, panels, active, x, work, lin
                 line = x[rows[low + i]]
                 for c in range(q):
                     line[columns[c]] -= work[i * q + c]
+
+
+@njit(cache=True)
+def mirror(gram):
+    """Copy the upper triangle to the lower one."""
+    for i in range(gram.shape[0]):
+        for j in range(i):
+            gram[i, j] = gram[j, i]
 
 
 @njit(cache=True)

@@ -55,6 +55,7 @@ class BandedFactor(Factor):
     """Banded Cholesky factor."""
 
     method = "banded"
+    halves = True
 
     def __init__(self, matrix: SymmetricMatrix, shift: float = 0.0) -> None:
         from scipy.linalg.lapack import dpbtrf
@@ -89,3 +90,11 @@ class BandedFactor(Factor):
         if info:
             raise SolveError("the banded factor is singular")
         return x
+
+    def _back_solve(self, y: Array) -> Array:
+        from scipy.linalg.lapack import dtbtrs
+
+        x, info = dtbtrs(self._lower, y, uplo="L", trans="T")
+        if info:
+            raise SolveError("the banded factor is singular")
+        return np.ascontiguousarray(x.reshape(y.shape)[self._layout.position])

@@ -43,10 +43,12 @@ class Factor(ABC):
     Attributes:
         n: number of rows.
         method: which method made it.
+        halves: whether A = P^T L L^T P is solved in two halves (`condense`, `back_solve`).
         nnz: number of entries of the factor.
     """
 
     method: ClassVar[str]
+    halves: ClassVar[bool] = False
     n: int
     nnz: int
 
@@ -73,6 +75,29 @@ class Factor(ABC):
         columns = self._columns(B)
         return self._half_solve_sparse(columns) if columns.shape[1] else np.empty(columns.shape)
 
+    def condense(self, dense: ArrayLike, sparse: Any = None) -> tuple[Array, Array]:
+        """(W, Y) of rows R = [dense; sparse]: W = R A^-1 R^T (m, m), and Y = L^-1 P R^T (n, m).
+
+        Only the half solves that W needs are done; `back_solve(Y @ z)` is then A^-1 R^T z.
+
+        Args:
+            dense: rows (k, n); their zeros are skipped where the method can.
+            sparse: further rows, scipy CSR, or None.
+        """
+        rows = np.ascontiguousarray(dense, dtype=np.float64)
+        if rows.ndim != 2 or rows.shape[1] != self.n:
+            raise ArgumentError("dense", f"has shape {rows.shape}", f"(k, {self.n})")
+        if sparse is not None and (sparse.format != "csr" or sparse.shape[1] != self.n):
+            raise ArgumentError("sparse", f"is {sparse.format} of shape {sparse.shape}", f"CSR (k, {self.n})")
+        return self._condense(rows, sparse)
+
+    def back_solve(self, y: ArrayLike) -> Array:
+        """P^T L^-T y: the second half of a solve, for y (n,) or (n, k) in the order of elimination."""
+        half = np.ascontiguousarray(y, dtype=np.float64)
+        if half.ndim not in (1, 2) or half.shape[0] != self.n:
+            raise ArgumentError("y", f"has shape {half.shape}", f"({self.n},) or ({self.n}, k)")
+        return self._back_solve(half) if half.size else np.empty(half.shape)
+
     @property
     @abstractmethod
     def logdet(self) -> float:
@@ -87,6 +112,16 @@ class Factor(ABC):
     def _solve_sparse(self, B: Any) -> Array:
         return self._solve(B.toarray())
 
+    def _condense(self, dense: Array, sparse: Any) -> tuple[Array, Array]:
+        from scipy.sparse import csc_array, vstack
+
+        rows = dense if sparse is None else vstack([csc_array(dense), sparse])
+        y = self._half_solve_sparse(csc_array(rows.T))
+        return y.T @ y, y
+
+    def _back_solve(self, y: Array) -> Array:
+        raise SolveError(f"the method {self.method!r} has no half solves; use solve")
+
     def _columns(self, B: Any) -> Any:
         from scipy.sparse import csc_array
 
@@ -100,6 +135,7 @@ class DenseFactor(Factor):
     """LAPACK Cholesky factorisation of a dense matrix."""
 
     method = "dense"
+    halves = True
 
     def __init__(self, matrix: Array, shift: float = 0.0) -> None:
         from scipy.linalg.lapack import dpotrf
@@ -128,6 +164,18 @@ class DenseFactor(Factor):
         from scipy.linalg.lapack import dtrtrs
 
         return dtrtrs(self._lower, B.toarray(), lower=1)[0]
+
+    def _condense(self, dense: Array, sparse: Any) -> tuple[Array, Array]:
+        from scipy.linalg.lapack import dtrtrs
+
+        rows = dense if sparse is None else np.vstack([dense, sparse.toarray()])
+        y = dtrtrs(self._lower, rows.T, lower=1)[0]
+        return y.T @ y, y
+
+    def _back_solve(self, y: Array) -> Array:
+        from scipy.linalg.lapack import dtrtrs
+
+        return dtrtrs(self._lower, y, lower=1, trans=1)[0].reshape(y.shape)
 
 
 class GeneralFactor(Factor):

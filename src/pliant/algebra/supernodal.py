@@ -21,6 +21,7 @@ class SupernodalFactor(Factor):
     """P A P^T = L L^T with L in dense panels over the columns of one supernode each."""
 
     method = "supernodal"
+    halves = True
 
     def __init__(
         self, matrix: SymmetricMatrix, shift: float = 0.0, reuse: SupernodalFactor | None = None
@@ -79,21 +80,49 @@ class SupernodalFactor(Factor):
 
     def _half_solve_sparse(self, B: Any) -> Array:
         s = self._symbolic
-        k = B.shape[1]
-        x = np.zeros((self.n, k))
-        active = np.zeros((s.first.size - 1, k), dtype=np.bool_)
-        kernels.reach(B.indptr, B.indices, B.data, s.position, s.supernode_of, s.parent, x, active)
-        work, lines = np.empty(s.max_rows * k), np.empty(s.max_pivots * k)
-        with self._threads():
-            kernels.forward_sparse(
-                s.first, s.row_ptr, s.rows, s.panel_ptr, self._panels, active, x, work, lines
-            )
+        x, active = self._right_sides(B.shape[1])
+        kernels.reach(B.indptr, B.indices, B.data, s.position, s.supernode_of, s.parent, x, active, 0)
+        self._forward_sparse(x, active, np.empty((0, 0)))
         return x
 
     def _solve_sparse(self, B: Any) -> Array:
+        return self._back_solve(self._half_solve_sparse(B))
+
+    def _condense(self, dense: Array, sparse: Any) -> tuple[Array, Array]:
         s = self._symbolic
-        x = self._half_solve_sparse(B)
-        work = np.empty(s.max_rows * x.shape[1])
+        m = dense.shape[0]
+        k = m if sparse is None else m + sparse.shape[0]
+        x, active = self._right_sides(k)
+        kernels.reach_rows(dense, s.position, s.supernode_of, s.parent, x, active)
+        if sparse is not None:  # the rows of a CSR matrix are the columns of its transpose
+            kernels.reach(
+                sparse.indptr, sparse.indices, sparse.data, s.position, s.supernode_of, s.parent, x, active, m
+            )
+        gram = np.zeros((k, k))
+        self._forward_sparse(x, active, gram)
+        kernels.mirror(gram)
+        return gram, x
+
+    def _back_solve(self, y: Array) -> Array:
+        s = self._symbolic
+        factor = (s.first, s.row_ptr, s.rows, s.panel_ptr, self._panels)
+        x = y.copy()
         with self._threads():
-            kernels.backward_many(s.first, s.row_ptr, s.rows, s.panel_ptr, self._panels, x, work)
+            if y.size == self.n:
+                kernels.backward(*factor, x.reshape(-1), np.empty(s.max_rows))
+            else:
+                kernels.backward_many(*factor, x, np.empty(s.max_rows * x.shape[1]))
         return x[s.position]
+
+    def _right_sides(self, k: int) -> tuple[Array, Any]:
+        s = self._symbolic
+        return np.zeros((self.n, k)), np.zeros((s.first.size - 1, k), dtype=np.bool_)
+
+    def _forward_sparse(self, x: Array, active: Any, gram: Array) -> None:
+        s = self._symbolic
+        k = x.shape[1]
+        work, lines = np.empty(s.max_rows * k), np.empty(s.max_pivots * k)
+        with self._threads():
+            kernels.forward_sparse(
+                s.first, s.row_ptr, s.rows, s.panel_ptr, self._panels, active, x, work, lines, gram
+            )

@@ -112,7 +112,8 @@ def _residual(mechanics: Any, work: Work, length: float) -> float:
     """Size of the Newton correction that remains, relative to the size of the pose [-]."""
     if work.condensed is None:
         return float("nan")
-    correction = work.condensed.factor.solve(mechanics.residual(work.q, work.effort, None))
-    if work.solution is not None and work.solution.contact.size == work.condensed.X_c.shape[1]:
-        correction = correction + work.condensed.X_c @ work.solution.contact
+    contact = np.zeros(0) if work.solution is None else work.solution.contact
+    if contact.size != work.condensed.contact.free.size:
+        contact = np.zeros(0)
+    correction = work.condensed.correction(mechanics.residual(work.q, work.effort, None), contact)
     return float(np.abs(correction).max()) / length

@@ -4,13 +4,12 @@ Around a configuration q with efforts e the mechanics is linear,
 
     dq = x_free + X_a e_new + X_c lam,     x_free = K^-1 (f(q, e) - A e),  X_a = K^-1 A,  X_c = K^-1 H^T
 
-and every quantity of interest is a short row of it: y = y_free + Y_a e_new + Y_c lam. In dynamics K is the
-matrix of the
-implicit step. One factorisation serves all; the result is small and dense, and does not know the model.
+and every quantity of interest is a short row of it: y = y_free + Y_a e_new + Y_c lam. In dynamics K is the matrix of
+the implicit step. One factorisation serves all; the result is small and dense, and does not know the model. The columns
+X_a and X_c themselves are not computed: see `Compliance`.
 
-A slide may be the only thing that holds a body: K is then singular. It gets a spring k on its coordinate d,
-and the unknown
-becomes e' = e + k (d - d_now): the same mechanics, a regular matrix. `Condensed.true_effort` goes back to e.
+A slide may be the only thing that holds a body: K is then singular. It gets a spring k on its coordinate d, and the
+unknown becomes e' = e + k (d - d_now): the same mechanics, a regular matrix. `Condensed.true_effort` goes back to e.
 """
 
 from __future__ import annotations
@@ -21,10 +20,10 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
-import scipy.sparse as sp
 
 from pliant.algebra.factorisation import NotPositiveDefinite
-from pliant.inverse.limits import Limit
+from pliant.inverse.compliance import Compliance
+from pliant.inverse.limits import Limit, LimitRows
 from pliant.inverse.snapshot import Snapshot
 from pliant.inverse.targets import Target, TargetRows
 from pliant.solve.newton import Rows as _Rows
@@ -65,7 +64,7 @@ class Condensed:
         limits: rows that must stay between bounds, the actuators' included.
         displacement: actuator coordinates (all actuators).
         contact: gaps (frictionless), or normal and tangential rows (three per contact).
-        x_free, X_a, X_c: the configuration step they come from.
+        compliance: what the configuration step comes from.
         factor: factorised stiffness.
         error: unweighted target values at the current configuration.
         now: weighted objective rows at the current configuration.
@@ -81,9 +80,7 @@ class Condensed:
     limits: Block
     displacement: Block
     contact: Block
-    x_free: Array
-    X_a: Array
-    X_c: Array
+    compliance: Compliance
     factor: Any
     error: Array
     now: Array
@@ -105,8 +102,14 @@ class Condensed:
 
     def step(self, effort: Array, contact: Array) -> Array:
         """Configuration step for new efforts and contact forces (nv,)."""
-        out = self.x_free + self.X_a @ effort
-        return out + self.X_c @ contact if self.X_c.shape[1] else out
+        return self.compliance.step(np.concatenate([[1.0], effort, contact]))
+
+    def correction(self, unbalanced: Array, contact: Array) -> Array:
+        """Newton step that an unbalanced force and contact forces cause (nv,)."""
+        out = self.factor.solve(unbalanced)
+        if not contact.any():
+            return out
+        return out + self.compliance.step(np.concatenate([np.zeros(1 + len(self.coordinate)), contact]))
 
 
 def condense(
@@ -148,47 +151,44 @@ def condense(
     timing["factorisation"] = time.perf_counter() - clock
     clock = time.perf_counter()
     A = seen.actuation(q, effort)
-    n = 0 if contacts is None else len(contacts)
-    H: Any = np.zeros((0, model.nv))
-    gap = np.zeros(0)
-    if n and frictional:
-        H = contacts.frictional_rows(model, q)
-        gap = np.column_stack([contacts.gap, contacts.slip(seen.skin_positions(q))]).ravel()
-    elif n:
-        H, gap = contacts.rows(model, q), contacts.gap
+    H, gap = _contact_rows(seen, q, contacts, frictional)
     wanted = [t.evaluate(seen, q, effort, contacts) for t in targets]
     allowed = [r for r in (x.evaluate(seen, q, effort, contacts, previous, dt) for x in limits) if r is not None]
-    nu, width = model.nu, len(gap)
-    solved = np.empty((model.nv, 1 + nu + width))
-    solved[:, : 1 + nu] = factor.solve(np.column_stack([unbalanced - A @ effort, A]))
-    if width:
-        # A contact touches a few nodes only: sparse right-hand sides, and sparse products below.
-        solved[:, 1 + nu :] = factor.solve_sparse(H.T.tocsc()) if sp.issparse(H) else factor.solve(H.T)
-    x_free, X_a, X_c = solved[:, 0], solved[:, 1 : 1 + nu], solved[:, 1 + nu :]
+    coordinate, own = seen.displacement(q), seen.displacement_rows(q)
+    nu = len(coordinate)
+    every: list[TargetRows | LimitRows] = [*wanted, *allowed]
+    lines = [r.jacobian for r in every]
+    compliance = Compliance(factor, unbalanced - A @ effort, A, own, H, lines, [len(r.value) for r in every])
 
-    def block(value: Array, J: Any, E: Any, L: Any, low: Array, high: Array, names: Sequence[str] = ()) -> Block:
-        # Y = J [x_free, X_a, X_c] in one product; then what depends on efforts and contact forces directly
-        Y = np.zeros((len(value), 1 + nu + width)) if J is None else J @ solved
-        Y[:, 0] += value
-        if E is not None:
-            Y[:, 0] -= E @ effort
-            Y[:, 1 : 1 + nu] += E
-        if L is not None and width:
-            Y[:, 0] -= L @ contacts.forces
-            Y[:, 1 + nu :: 3 if frictional else 1] += L
-        return Block(Y[:, 0].copy(), Y[:, 1 : 1 + nu], Y[:, 1 + nu :], low, high, tuple(names))
+    def block(Y: Array, r: TargetRows | LimitRows, low: Array, high: Array, name: str) -> Block:
+        # what depends on efforts and contact forces directly comes on top of what depends on the configuration
+        free = Y[:, 0] + r.value
+        if r.effort is not None:
+            free -= r.effort @ effort
+            Y[:, 1 : 1 + nu] += r.effort
+        if r.contact is not None and len(gap):
+            free -= r.contact @ contacts.forces
+            Y[:, 1 + nu :: 3 if frictional else 1] += r.contact
+        return Block(free, Y[:, 1 : 1 + nu], Y[:, 1 + nu :], low, high, (name,) * len(free))
 
-    empty = Block(np.zeros(0), np.zeros((0, nu)), np.zeros((0, width)), np.zeros(0), np.zeros(0))
-
-    def of_target(r: TargetRows) -> Block:
+    empty = Block(np.zeros(0), np.zeros((0, nu)), np.zeros((0, len(gap))), np.zeros(0), np.zeros(0))
+    objective: list[Block] = []
+    exact: list[Block] = []
+    rows: list[Block] = []
+    for r, Y in zip(every, compliance.lines):
+        if isinstance(r, LimitRows):
+            rows.append(block(Y, r, r.low, r.high, r.name))
+            continue
         zero = np.zeros(len(r.value))
-        return block(r.value, r.jacobian, r.effort, r.contact, zero, zero, ["target"] * len(zero))
-
-    objective = _stack([of_target(r).scaled(r.weight) for r in wanted if not r.exact], empty)
-    exact = [of_target(r) for r in wanted if r.exact]
+        target = block(Y, r, zero, zero, "target")
+        if r.exact:
+            exact.append(target)
+        else:
+            objective.append(target.scaled(r.weight))
+    Y = compliance.own
     unlimited = np.full(nu, np.inf)
-    displacement = block(
-        seen.displacement(q), seen.displacement_rows(q), None, None, -unlimited, unlimited, model.robot.actuator_names
+    displacement = Block(
+        Y[:, 0] + coordinate, Y[:, 1 : 1 + nu], Y[:, 1 + nu :], -unlimited, unlimited, model.robot.actuator_names
     )
     for i, value in (prescribed or {}).items():
         row = Block(
@@ -196,21 +196,23 @@ def condense(
             np.zeros(1), np.zeros(1), (f"command of {model.robot.actuator_names[i]}",),
         )  # fmt: skip
         exact.append(row)
-    rows = [block(r.value, r.jacobian, r.effort, r.contact, r.low, r.high, [r.name] * len(r.value)) for r in allowed]
-    zero = np.zeros(width)
+    contact = empty
+    if len(gap):
+        Y = compliance.contacts
+        zero = np.zeros(len(gap))
+        contact = _softened(
+            Block(Y[:, 0] + gap, Y[:, 1 : 1 + nu], Y[:, 1 + nu :], zero, np.full(len(gap), np.inf))
+        )
     goal = [r.value * r.weight for r in wanted if not r.exact]
-    coordinate = seen.displacement(q)
     must = [r.value for r in wanted if r.exact]
     must += [coordinate[i : i + 1] - value for i, value in (prescribed or {}).items()]
     out = Condensed(
-        objective=objective,
+        objective=_stack(objective, empty),
         exact=_stack(exact, empty),
         limits=_stack(rows, empty),
         displacement=displacement,
-        contact=_softened(block(gap, H, None, None, zero, np.full(width, np.inf))) if n else empty,
-        x_free=x_free,
-        X_a=X_a,
-        X_c=X_c,
+        contact=contact,
+        compliance=compliance,
         factor=factor,
         error=np.concatenate([r.value for r in wanted]) if wanted else np.zeros(0),
         now=np.concatenate(goal) if goal else np.zeros(0),
@@ -222,6 +224,16 @@ def condense(
     )
     timing["condensation"] = time.perf_counter() - clock
     return out
+
+
+def _contact_rows(seen: Snapshot, q: Array, contacts: Any, frictional: bool) -> tuple[Any, Array]:
+    """Derivatives of the contact rows (m, nv), sparse or dense (None without contacts), and their values (m,)."""
+    if contacts is None or not len(contacts):
+        return None, np.zeros(0)
+    if frictional:
+        slip = contacts.slip(seen.skin_positions(q))
+        return contacts.frictional_rows(seen, q), np.column_stack([contacts.gap, slip]).ravel()
+    return contacts.rows(seen, q), contacts.gap
 
 
 def _with_springs(seen: Any, q: Array, K: Any) -> tuple[Any, dict[int, float]]:

@@ -315,11 +315,7 @@ def _predictable(mechanics: Any, condensed: Condensed, work: Work, dq: Array, ef
     unbalanced = mechanics.residual(q, effort, dq)
     if not np.isfinite(unbalanced).all():
         return False
-    if len(contact):
-        # H^T lam = K X_c lam; through the factor the correction needs only X_c lam.
-        correction = condensed.factor.solve(unbalanced) + condensed.X_c @ contact
-    else:
-        correction = condensed.factor.solve(unbalanced)
+    correction = condensed.correction(unbalanced, contact)
     return float(np.linalg.norm(correction)) <= 0.7 * float(np.linalg.norm(dq))
 
 

@@ -46,6 +46,8 @@ class Snapshot:
 
     def displacement_rows(self, q: Array) -> Array:
         """d displacement / d q (nu, nv)."""
+        if q is self._q and "actuation" in self._known and getattr(self._model, "conservative", False):
+            return self._known["actuation"].T
         return self._once("rows", q, lambda: self._model.displacement_rows(q))
 
     def skin_positions(self, q: Array) -> Array:

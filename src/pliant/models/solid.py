@@ -241,6 +241,11 @@ class SolidModel:
         """-d force / d q, symmetric sparse (nv, nv)."""
         return self.linearise(q, effort)[1]
 
+    @cached_property
+    def conservative(self) -> bool:
+        """Whether `displacement_rows` is always the transpose of `actuation` (no friction in the cables)."""
+        return all(kind != "node" or getattr(bound, "friction", 0.0) == 0.0 for kind, bound in self._bound)
+
     def actuation(self, q: Array, effort: Array) -> Array:
         """d force / d effort (nv, nu)."""
         return self._columns(q, pull=True)
@@ -344,11 +349,15 @@ class SolidModel:
         nodes = self.layout.skin_nodes[vertices]
         cols = (3 * nodes[:, :, None] + np.arange(3)).reshape(-1)
         vals = (weights[:, :, None] * directions[:, None, :]).reshape(-1)
-        rows = np.repeat(np.arange(m), 3 * k)
         if not self.layout.parts:
             dofs = self.layout.dof.reshape(-1)[cols]
             keep = dofs >= 0
-            return sp.csr_matrix((vals[keep], (rows[keep], dofs[keep])), shape=(m, self.nv))
+            if not keep.all():
+                dofs, vals = dofs[keep], vals[keep]
+            starts = np.concatenate([[0], np.cumsum(keep.reshape(m, 3 * k).sum(axis=1))])
+            # entries of one vertex given twice stay apart: their sum is what counts
+            return sp.csr_matrix((vals, dofs, starts), shape=(m, self.nv))
+        rows = np.repeat(np.arange(m), 3 * k)
         on_nodes = sp.csr_matrix((vals, (rows, cols)), shape=(m, self.layout.rest_nodes.size))
         return (on_nodes @ self.layout.tangent_map(q, self.positions(q))).tocsr()
 

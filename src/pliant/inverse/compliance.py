@@ -1,0 +1,96 @@
+"""Compliance: what a factorised tangent K lets forces do, seen through a few rows.
+
+Columns F = [b, A, H^T]: the free force, the actuators, the contacts. Rows R: targets and limits J, the actuators'
+coordinates C, the contacts H. Wanted is R K^-1 F; in most scenes C = A^T, and everything is a block of the
+symmetric matrix [J; b; A^T; H] K^-1 [J; b; A^T; H]^T. With K = L L^T this takes forward substitutions only, sparse ones
+for rows that touch few nodes; the configuration step needs one backward substitution, after the efforts are known.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+
+Array = np.ndarray
+_SPARE = 16  # this many rows more than columns are still cheaper by half solves (measured on the benchmark's scenes)
+
+
+class Compliance:
+    """R K^-1 F, and K^-1 F z on demand.
+
+    Args:
+        factor: factorised K.
+        free: force without efforts and contacts (nv,).
+        pull: force per unit effort A (nv, nu).
+        own: derivatives of the actuators' coordinates C (nu, nv).
+        contacts: derivatives of the contact rows H (nc, nv), sparse CSR or dense; None without contacts.
+        lines: derivatives J of targets and limits, one array (m, nv) each, or None for zero.
+        sizes: number of rows of each.
+
+    Attributes:
+        lines: J K^-1 F, one array (m, 1 + nu + nc) each.
+        own: C K^-1 F (nu, 1 + nu + nc).
+        contacts: H K^-1 F (nc, 1 + nu + nc).
+    """
+
+    def __init__(
+        self,
+        factor: Any,
+        free: Array,
+        pull: Array,
+        own: Array,
+        contacts: Any,
+        lines: Sequence[Array | None],
+        sizes: Sequence[int],
+    ) -> None:
+        self._factor = factor
+        nv, nu = pull.shape
+        nc = 0 if contacts is None else contacts.shape[0]
+        width = 1 + nu + nc
+        given = [J for J in lines if J is not None]
+        count = sum(len(J) for J in given)
+        symmetric = own.base is pull or np.array_equal(own, pull.T)
+        sparse = contacts if sp.issparse(contacts) else None
+        self._push: Any = None
+        if getattr(factor, "halves", False) and count <= width + _SPARE:
+            parts = [*given] if symmetric else [*given, own]
+            lead = count if symmetric else count + nu
+            rows = np.empty((lead + (1 + nu if sparse is not None else width), nv))
+            at = 0
+            for part in (*parts, free[None], pull.T, *(() if sparse is not None or contacts is None else (contacts,))):
+                rows[at : at + len(part)] = part
+                at += len(part)
+            W, Y = factor.condense(rows, sparse)
+            W, self._half = W[:, lead:], Y[:, lead:]
+            self.own = W[lead + 1 : lead + 1 + nu] if symmetric else W[count : count + nu]
+            self.contacts = W[lead + 1 + nu :]
+            top = W
+        else:
+            self._half = None
+            self._push = solved = np.empty((nv, width))
+            solved[:, : 1 + nu] = factor.solve(np.column_stack([free, pull]))
+            if nc:
+                solved[:, 1 + nu :] = factor.solve(contacts.T) if sparse is None else factor.solve_sparse(sparse.T)
+            top = np.vstack([J @ solved for J in given]) if given else np.zeros((0, width))
+            self.own = own @ solved
+            self.contacts = contacts @ solved if nc else np.zeros((0, width))
+        self.lines: list[Array] = []
+        at = 0
+        for J, size in zip(lines, sizes):
+            self.lines.append(np.zeros((size, width)) if J is None else top[at : at + size])
+            at += 0 if J is None else size
+
+    def step(self, z: Array) -> Array:
+        """K^-1 F z (nv,) for z = (1, efforts, contact forces) (1 + nu + nc,)."""
+        if self._half is None:
+            return self.solved @ z
+        return self._factor.back_solve(self._half @ z)
+
+    @cached_property
+    def solved(self) -> Array:
+        """K^-1 F (nv, 1 + nu + nc): every column, which `step` avoids."""
+        return self._push if self._half is None else self._factor.back_solve(self._half)
