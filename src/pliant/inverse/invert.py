@@ -230,9 +230,12 @@ def _iterate(setting: Problem, mechanics: Any, work: Work, options: Options, *, 
     if condensed is None:
         return Status.INVERTED
     now = condensed.now
-    fraction = 1.0
+    fraction, proximal = 1.0, work.proximal
     for attempt in range(8):
-        qpcc, solution, effort, contact = _solve(condensed, work, options, (1.0 - fraction) * now, 1.0 - fraction)
+        # Over a time step the body moves by itself: a goal nearer to the present would brake it. There, a shorter step
+        # is one that changes the efforts less.
+        part = 1.0 if mechanics.inertial else fraction
+        qpcc, solution, effort, contact = _solve(condensed, work, options, (1.0 - part) * now, 1.0 - part)
         dq, stroke = condensed.step(effort, contact), condensed.displacement.value(effort, contact)
         effort = condensed.true_effort(effort, contact)
         size = travel(setting.model, dq)
@@ -241,9 +244,14 @@ def _iterate(setting: Problem, mechanics: Any, work: Work, options: Options, *, 
         small = size <= 1e-4 * setting.length
         if not careful or small or _predictable(mechanics, condensed, work, dq, effort, contact):
             break
-        fraction *= 0.4
-        if attempt == 6:
+        if attempt == 6 and not mechanics.inertial:
             return Status.STALLED
+        if attempt == 6:
+            break  # with the efforts as they were it is a plain Newton step of the forward problem
+        fraction *= 0.4
+        if mechanics.inertial:
+            work.proximal = 1e2 * max(work.proximal, 1e-6)
+    work.proximal = proximal
     part = setting.furthest(work.q, dq)
     if part < 1.0:
         dq, fraction = part * dq, min(fraction, part)

@@ -16,6 +16,7 @@ class Static:
     """Quasi-static mechanics: the force must vanish."""
 
     time = 0.0
+    inertial = False
 
     def __init__(self, model: Any) -> None:
         self.model = model
@@ -43,6 +44,8 @@ class Static:
 
 class Implicit:
     """One backward Euler step of length dt from a state: M (v1 - v0)/h + bias + D v1 = f(q1), q1 = q0 (+) h v1."""
+
+    inertial = True  # it moves even if nothing is done
 
     def __init__(self, model: Any, state: State | None, dt: float) -> None:
         self.model = model
