@@ -60,3 +60,20 @@ def evaluate(problem, a, c, state, step, slack):
         if i % step == 0:
             worst = max(worst, -c[i] * Wcc[i, i] / largest, -gap[i] / largest)
     return error, stroke, gap, worst
+
+
+@njit(cache=True)
+def unit_weight(Wea, Waa):
+    """|Wea'Wea|_inf / |Waa|_inf, zero where nothing moves (spec 6.6)."""
+    na = Waa.shape[0]
+    largest, size = 0.0, 0.0
+    for i in range(na):
+        row, own = 0.0, 0.0
+        for j in range(na):
+            v = 0.0
+            for e in range(Wea.shape[0]):
+                v += Wea[e, i] * Wea[e, j]
+            row += abs(v)
+            own += abs(Waa[i, j])
+        largest, size = max(largest, row), max(size, own)
+    return largest / size if size > 0.0 else 0.0

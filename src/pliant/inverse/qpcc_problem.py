@@ -19,12 +19,14 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from enum import Enum
+from functools import cached_property
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from pliant._kernels import qpcc as kernel
-from pliant._kernels.qpcc_check import evaluate
+from pliant._kernels.qpcc_check import evaluate, unit_weight
 from pliant.errors import ArgumentError
 from pliant.inverse.qp import QP, as_array, as_bound, check_order
 
@@ -133,6 +135,15 @@ class QPCC:
                 raise ArgumentError("friction", "is negative", "a Coulomb coefficient >= 0")
             put(self, "friction", mu)
 
+    @classmethod
+    def trusted(cls, **fields: Any) -> QPCC:
+        """From arrays known to be finite and to fit, every field given: without checks, for inner loops."""
+        problem = object.__new__(cls)
+        for name, value in fields.items():
+            array = isinstance(value, np.ndarray)
+            object.__setattr__(problem, name, np.ascontiguousarray(value) if array else value)
+        return problem
+
     @property
     def contacts(self) -> int:
         """Number of contacts nc."""
@@ -140,10 +151,11 @@ class QPCC:
 
     def weight(self, factor: float) -> float:
         """Absolute weight of a dimensionless factor: factor |Wea'Wea|_inf / |Waa|_inf (spec 6.6)."""
-        if factor == 0.0:
-            return 0.0
-        size = np.abs(self.Waa).sum(axis=1).max()
-        return float(factor * np.abs(self.Wea.T @ self.Wea).sum(axis=1).max() / size) if size > 0.0 else 0.0
+        return 0.0 if factor == 0.0 else factor * self._unit
+
+    @cached_property
+    def _unit(self) -> float:
+        return unit_weight(self.Wea, self.Waa)
 
     def objective(self, effort: ArrayLike, contact: ArrayLike) -> float:
         """What is minimised, at efforts (na,) and contact forces (mc,)."""

@@ -98,15 +98,18 @@ def problem_of(condensed: Condensed, work: Work, options: Options, shift: Any, r
     if remain and gap.size:
         gap = gap.copy()
         gap[:: options.rows] -= remain * np.minimum(work.contacts.gap, 0.0)
-    return QPCC(
-        Wea=e.effort, Wec=e.contact, de=e.free - shift,
-        Waa=0.5 * (a.effort + a.effort.T), Wac=a.contact, da=a.free,
-        Wca=c.effort, Wcc=0.5 * (c.contact + c.contact.T), dc=gap,
-        effort_min=low, effort_max=np.maximum(high, low),
-        displacement_min=shortest, displacement_max=np.maximum(longest, shortest),
-        C=C if len(d) else None, d=d if len(d) else None,
-        proximal=work.proximal, reference=work.effort, rows_per_contact=options.rows,
-    )  # fmt: skip
+    fields = {
+        "Wea": e.effort, "Wec": e.contact, "de": e.free - shift,
+        "Waa": 0.5 * (a.effort + a.effort.T), "Wac": a.contact, "da": a.free,
+        "Wca": c.effort, "Wcc": 0.5 * (c.contact + c.contact.T), "dc": gap,
+        "effort_min": low, "effort_max": np.maximum(high, low),
+        "displacement_min": shortest, "displacement_max": np.maximum(longest, shortest),
+        "C": C, "d": d, "energy": 0.0, "proximal": work.proximal, "reference": work.effort,
+        "rows_per_contact": options.rows, "friction": None,
+    }  # fmt: skip
+    # One sum tells whether everything is finite; if not, the checks say what is not.
+    total = sum(float(fields[name].sum()) for name in ("Wea", "Wec", "de", "Waa", "Wac", "da", "Wca", "Wcc", "dc", "C"))
+    return QPCC.trusted(**fields) if np.isfinite(total) else QPCC(**fields)
 
 
 def notices(work: Work, model: Any) -> list[str]:

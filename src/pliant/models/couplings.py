@@ -80,8 +80,12 @@ class CablePath:
 
     def tensions(self, x: Array) -> Array:
         """Tension in each span relative to the pulled end (n - 1,): 1 without friction."""
-        out = np.empty(len(self._length))
-        kernels.capstan(self._measure(x)[0], self.friction, out)
+        return self._shares(self._measure(x)[0])
+
+    def _shares(self, direction: Array) -> Array:
+        out = np.ones(len(self._length))
+        if self.friction:
+            kernels.capstan(direction, self.friction, out)
         return out
 
     def add_spans(self, x: Array, forces: Array, out: Array) -> None:
@@ -95,7 +99,9 @@ class CablePath:
 
     def add_pull(self, x: Array, factor: float, out: Array) -> None:
         """out += force on the nodes for a tension `factor` at the pulled end."""
-        self.add_spans(x, factor * self.tensions(x), out)
+        direction, _ = self._measure(x)
+        forces = factor * self._shares(direction)
+        kernels.spread_spans(direction, forces, self._ptr, self._node, self._weight, out)
 
     def add_curvature(self, x: Array, axial: Array, lateral: Array, slots: Array, data: Array) -> None:
         """data += axial and lateral stiffness of the spans."""
@@ -104,8 +110,9 @@ class CablePath:
 
     def add_hessian(self, x: Array, factor: float, slots: Array, data: Array) -> None:
         """data += factor * derivative of the pull, bend angles held."""
-        lateral = -factor * self.tensions(x) / self._length
-        self.add_curvature(x, np.zeros_like(lateral), lateral, slots, data)
+        direction, length = self._measure(x)
+        lateral = -factor * self._shares(direction) / length
+        kernels.scatter_spans(direction, np.zeros_like(lateral), lateral, self._ptr, self._weight, slots, data)
 
 
 class Tube:

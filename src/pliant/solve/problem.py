@@ -11,7 +11,7 @@ import numpy as np
 from pliant.contact.contacts import Contacts, ContactState
 from pliant.errors import ArgumentError
 from pliant.solve.chatter import Chatter
-from pliant.solve.commands import driven_by_displacement, length_scale, slackable
+from pliant.solve.commands import driven_by_displacement, length_scale, slackable, travel
 from pliant.solve.newton import Rows, dense_rows
 
 Array = np.ndarray
@@ -70,6 +70,8 @@ class Problem:
             return 1.0
         # Rigid shapes know their depth everywhere; soft surfaces find each other only while they are close.
         most = (2.0 if self._rigid else 0.5) * self.alarm
+        if 10.0 * travel(self.model, dq) <= most:
+            return 1.0
         x, out = self.model.skin_positions(q), 1.0
         for _ in range(3):  # the skin need not move linearly with the step
             moved = float(np.abs(self.model.skin_positions(self.model.retract(q, out * dq)) - x).max(initial=0.0))
