@@ -263,3 +263,17 @@ def test_bad_input_is_named():
         RodModel(robot(), basis={})
     with pytest.raises(UnknownNameError, match="parent"):
         RodModel(pl.Robot("r", (pl.RodBody("a", L, 0.01, SOFT, parent="b"), pl.RodBody("b", L, 0.01, SOFT))))
+
+
+def test_a_model_survives_pickling_after_use():
+    """Compiled handles are left behind and made again."""
+    import pickle
+
+    body = pl.RodBody("rod", 0.3, 0.01, NeoHookean.from_young(1e6, 0.45))
+    model = RodModel(pl.Robot("rod", (body,)), basis=bases.constant(segments=2))
+    q = np.linspace(-1.0, 1.0, model.nq)
+    none, v = np.zeros(0), np.ones(model.nv)
+    before = model.acceleration(q, v, none), model.locate(q, "tip", jacobian=True).jacobian
+    copy = pickle.loads(pickle.dumps(model))
+    assert np.array_equal(copy.acceleration(q, v, none), before[0])
+    assert np.array_equal(copy.locate(q, "tip", jacobian=True).jacobian, before[1])

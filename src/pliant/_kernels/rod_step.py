@@ -25,7 +25,7 @@ from pliant._kernels.rod_threads import thread_hessian, thread_values
 
 
 @njit(cache=True, fastmath=FAST, error_model="numpy")
-def _subtract_loads(t, c, q, tau, effort, value, grad, r):
+def subtract_loads(t, c, q, tau, effort, value, grad, r):
     """r -= tau + grad^T effort."""
     n = r.shape[0]
     for i in range(n):
@@ -81,7 +81,7 @@ def midpoint_step(
             counts[1] += 1
             inverse_dynamics_derivatives(t, w, tw, qm, vm, a, still, lift, r, Hq, Hv, True)
             add_elastic(t, qm, vm, r)
-            _subtract_loads(t, c, qm, tau, effort, value, grad, r)
+            subtract_loads(t, c, qm, tau, effort, value, grad, r)
             P[:, :] = 0.0
             thread_hessian(t, c, qm, effort, P)
             mass_matrix(t, w, T)
@@ -98,7 +98,7 @@ def midpoint_step(
             sweep(t, w, qm, vm, a, still, lift)
             project(t, w, r)
             add_elastic(t, qm, vm, r)
-            _subtract_loads(t, c, qm, tau, effort, value, grad, r)
+            subtract_loads(t, c, qm, tau, effort, value, grad, r)
             if not factor_inertia(t, w, extra, True):
                 return False, rate
             solve_inertia(t, w, r)

@@ -17,6 +17,7 @@ from pliant import lie
 from pliant._kernels import rod as _rod
 from pliant._kernels import rod_drag as _water
 from pliant._kernels import rod_dynamics as _dyn
+from pliant._kernels import rod_handle as _handle
 from pliant._kernels import rod_mass as _mass
 from pliant._kernels import rod_points as _pts
 from pliant._kernels import rod_statics as _stat
@@ -86,6 +87,7 @@ class RodModel:
         self._stations, self._frames = self._named_points(rods)
         self._points: dict[tuple[str, ...], Any] = {}
         self._skin, self._skin_points = self._make_skin(rods, skin_points)
+        self._sweep: Any = None  # made when first needed: compiled handles cannot be pickled
 
     # ---- sizes ---------------------------------------------------------------------------------
     @property
@@ -215,10 +217,10 @@ class RodModel:
         """
         q = self._check(getattr(q, "q", q))
         names = (points,) if isinstance(points, str) else tuple(points)
-        table, frames = self._point_tables(names)
+        table, frames, handle = self._point_tables(names)
         x = np.empty((len(names), 3))
         jac = np.empty((len(names) if jacobian else 0, 6, self._n))
-        _pts.locate_points(self._place.tables, self._place_work, table, q, x, self._twists, jac, jacobian)
+        _handle.locate(handle, q, x, jac, jacobian)
         rotation = table.R @ frames
         if isinstance(points, str):
             return Placement(names, x[0], rotation[0], jac[0] if jacobian else None)
@@ -323,7 +325,9 @@ class RodModel:
             if self.drives.pointed:
                 _rod.kinematics(self.tables, self._work, q)
             tau = tau + effort @ self._columns(q)
-        _mass.forward_dynamics(self.tables, self._work, q, v, tau, self._still, self._lift, self._zero, out)
+        if self._sweep is None:
+            self._sweep = _handle.rod_handle(self.tables, self._work, self._still, self._lift, self._zero)
+        _handle.acceleration(self._sweep, q, v, tau, out)
         return out - self._rayleigh * v if self._rayleigh else out
 
     def inverse_dynamics(self, q: Array, v: Array, a: Array) -> tuple[Array, Array, Array]:
@@ -333,6 +337,10 @@ class RodModel:
         return tau + self._K @ q + self._D @ v, Hq + self._K, Hv + self._D
 
     # ---- inside ------------------------------------------------------------------------------------
+    def __getstate__(self) -> dict[str, Any]:
+        """Everything but the compiled handles, which are made again when needed."""
+        return {**self.__dict__, "_points": {}, "_sweep": None}
+
     def _derivatives(self, q: Array, v: Array, a: Array, lift: Array) -> tuple[Array, Array, Array]:
         n = self._n
         tau, Hq, Hv = np.empty(n), np.empty((n, n)), np.empty((n, n))
@@ -397,7 +405,9 @@ class RodModel:
                 if name not in self._stations:
                     raise UnknownNameError("point", name, self._stations)
             frames = np.array([self._frames[k] for k in names]).reshape(len(names), 3, 3)
-            self._points[names] = (self._place.points([self._stations[k] for k in names]), frames)
+            table = self._place.points([self._stations[k] for k in names])
+            handle = _handle.place_handle(self._place.tables, self._place_work, table, self._twists)
+            self._points[names] = (table, frames, handle)
         return self._points[names]
 
     def _make_skin(self, rods: Sequence[RodBody], count: int) -> tuple[Skin, Any]:

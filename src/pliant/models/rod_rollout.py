@@ -1,4 +1,4 @@
-"""Fast rollouts of a RodModel: implicit midpoint in compiled code, for prediction, learning and control.
+"""Fast rollouts of a RodModel in compiled code, for prediction, learning and control: implicit or explicit.
 
 `pliant.step` and `pliant.simulate` are the general way (contact, every actuator); this is the same mechanics
 without contact, for tendons, chambers and generalised forces, a hundred times faster than real time.
@@ -12,7 +12,9 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike
 
-from pliant._kernels.rod_step import rollout as _rollout
+from pliant._kernels.rod_explicit import explicit_rollout as _explicit
+from pliant._kernels.rod_gauss import gauss_rollout as _gauss
+from pliant._kernels.rod_step import rollout as _midpoint
 from pliant._kernels.rod_tangent import make_tangent_work
 from pliant.errors import ArgumentError
 from pliant.models.rod import RodModel
@@ -31,8 +33,8 @@ class Rollout:
         v: velocities (k, nv).
         status: how it ended; if it did not converge, the states up to then are kept.
         sweeps: evaluations of the equations of motion.
-        tangents: of these, with the exact tangent.
-        halvings: how often a step had to be cut in halves to converge.
+        tangents: of these, with the exact tangent (none in an explicit run).
+        halvings: how often a step had to be cut to converge or, in an explicit run, to be accurate.
         elapsed: wall-clock time [s].
     """
 
@@ -63,25 +65,32 @@ def rollout(
     *,
     duration: float,
     dt: float = 2e-3,
+    scheme: str = "midpoint",
     effort: ArrayLike | None = None,
     force: ArrayLike | None = None,
     every: int = 1,
     tolerance: float = 1e-7,
     max_iterations: int = 25,
 ) -> Rollout:
-    """Motion from (q, v) under given efforts, second order in dt and stable at any dt.
+    """Motion from (q, v) under given efforts.
+
+    "midpoint" and "gauss" are implicit and stable at any dt, whatever the stiffness; they are of second and of fourth
+    order in dt. The first is the faster one per step, the second the one for stiff rods that ring. "explicit" is of
+    fifth order with steps of its own size within every dt, as small as `tolerance` and the highest frequency ask for.
 
     Args:
         model: rods; their actuators may be tendons and chambers inside the body (no point forces).
         q: start configuration (nq,).
         v: start velocity (nv,); at rest if None.
         duration: simulated time [s].
-        dt: time step [s]; the number of steps is rounded.
+        dt: time step [s]; the number of steps is rounded. Efforts are held over it and states stored at its ends.
+        scheme: "midpoint", "gauss" or "explicit".
         effort: effort per actuator, constant (nu,) or one row per step (steps, nu).
         force: additional generalised force, constant (nv,) or one row per step (steps, nv).
         every: store every so many steps.
-        tolerance: error allowed in the solution of a step, as a displacement [m].
-        max_iterations: Newton iterations allowed per step.
+        tolerance: error allowed in a step, as a displacement [m]: of the solution of its equations (implicit schemes),
+            of the motion itself (explicit).
+        max_iterations: Newton iterations allowed per step (implicit schemes).
 
     Returns:
         Rollout with status; nothing unconverged is in it.
@@ -89,6 +98,8 @@ def rollout(
     for name, value in (("duration", duration), ("dt", dt), ("tolerance", tolerance)):
         if not (np.isfinite(value) and value > 0):
             raise ArgumentError(name, f"{value}", "a positive number")
+    if scheme not in ("midpoint", "gauss", "explicit"):
+        raise ArgumentError("scheme", f"{scheme!r}", "'midpoint', 'gauss' or 'explicit'")
     if model.drives.pointed:
         raise ArgumentError(
             "model", "point forces and external cables need pliant.simulate", "tendons and chambers"
@@ -114,10 +125,18 @@ def rollout(
     qs, vs = np.empty((steps // every + 1, n)), np.empty((steps // every + 1, n))
     counts = np.array([steps, 0, 0, 0], np.int64)
     begin = time.perf_counter()
-    good = _rollout(
-        t, model._work, make_tangent_work(t), model.drives.threads, start, speed, taus, efforts, model._lift,
-        duration / steps, every, scale, tolerance, max_iterations, qs, vs, counts,
-    )  # fmt: skip
+    if scheme == "explicit":
+        good = _explicit(
+            t, model._work, model.drives.threads, start, speed, taus, efforts, model._lift, duration / steps, every,
+            scale, tolerance, qs, vs, counts,
+        )  # fmt: skip
+        counts[1] = 0
+    else:
+        run = _gauss if scheme == "gauss" else _midpoint
+        good = run(
+            t, model._work, make_tangent_work(t), model.drives.threads, start, speed, taus, efforts, model._lift,
+            duration / steps, every, scale, tolerance, max_iterations, qs, vs, counts,
+        )  # fmt: skip
     elapsed = time.perf_counter() - begin
     kept = len(qs) if good else int(counts[2]) // every + 1
     finite = bool(np.isfinite(qs[:kept]).all())
