@@ -27,11 +27,7 @@ def brute(low1, high1, low2, high2, margin):
 
 
 def run(tree1, tree2, same, margin):
-    out = np.empty((4, 2), dtype=np.int64)
-    count = bvh.pairs_between(tree1, tree2, same, margin, out)
-    out = np.empty((max(count, 1), 2), dtype=np.int64)
-    assert bvh.pairs_between(tree1, tree2, same, margin, out) == count
-    return [tuple(map(int, row)) for row in out[:count]]
+    return [tuple(map(int, row)) for row in bvh.pairs_between(tree1, tree2, same, margin, 0.0)]
 
 
 @pytest.mark.parametrize("n", [1, 2, 3, 17, 300])
@@ -80,10 +76,24 @@ def test_opposed_normals_are_needed_to_meet():
     assert {tuple(sorted(p)) for p in run(tree, tree, True, 0.1)} == {(0, 2), (1, 2)}
 
 
+def test_normals_may_miss_each_other_by_the_turn():
+    low = np.array([[0.0, 0, 0, 0, 0, 1.0], [0, 0, 0, 0, 0, -0.8]])
+    tree = tree_of(low, low.copy())
+    assert len(bvh.pairs_between(tree, tree, True, 0.1, 0.1)) == 0
+    assert len(bvh.pairs_between(tree, tree, True, 0.1, 0.3)) == 1
+
+
+def test_changes_are_the_largest_of_any_bound():
+    low, high = np.zeros((5, 6)), np.ones((5, 6))
+    moved, turned = low.copy(), high.copy()
+    moved[3, 1], turned[2, 4] = -0.25, 1.5
+    assert bvh.changes(moved, turned, low, high) == (0.25, 0.5)
+
+
 def test_equal_centres_do_not_loop():
     low = np.zeros((50, 3))
     tree = tree_of(low, low + 1.0)
-    assert len(run(tree, tree, True, 0.0)) == 50 * 49 // 2
+    assert len(run(tree, tree, True, 0.0)) == 50 * 49 // 2  # more than there is room for at first
 
 
 def test_empty():

@@ -4,18 +4,19 @@ import numpy as np
 import pytest
 
 from pliant.contact import BodyContact, Detector, MeshObstacle, SelfContact
-from pliant.contact.proximity import _search, behind_at_rest, feature_pairs
+from pliant.contact.candidates import Candidates
+from pliant.contact.proximity import behind_at_rest, feature_pairs, local_minima
 from pliant.contact.surface import Surface, Tree
 
 
 class EveryPair(Tree):
     """A tree that prunes nothing."""
 
-    def pairs(self, other, *, margin):
+    def pairs(self, other, *, margin, turn=0.0):
         n, m = len(self.order), len(other.order)
         i, j = np.meshgrid(np.arange(n), np.arange(m), indexing="ij")
         keep = i < j if other is self else np.ones_like(i, dtype=bool)
-        return np.stack([i[keep], j[keep]], axis=1), int(keep.sum())
+        return np.stack([i[keep], j[keep]], axis=1)
 
 
 def blob(make, seed, level=2, noise=0.15):
@@ -45,12 +46,8 @@ def test_c1_tree_equals_brute_force_within_one_body(make, seed, noise):
     for kind in (Tree, EveryPair):
         tree = kind(surface, x)
         tree.refit(faces, slack=0.1)
-        found.append(
-            _search(
-                tree, faces, tree, faces, rest=x, separation=0.0, allowed=allowed, alarm=0.2, tolerance=0.05,
-                skip=np.zeros(0, dtype=np.int64), everything=False,
-            )[1]
-        )  # fmt: skip
+        near = Candidates(alarm=0.2, allowed=allowed, rest=x)
+        found.append(local_minima(tree, faces, tree, faces, near, tolerance=0.05)[1])
     assert as_set(found[0]) == as_set(found[1])
     assert len(found[1]) == len(as_set(found[1]))  # nothing twice
 
@@ -68,7 +65,8 @@ def test_c1_tree_equals_brute_force_between_bodies(make, seed, noise):
         tree1, tree2 = kind(first, a[0]), kind(second, moved)
         tree1.refit(f, slack=0.1)
         tree2.refit(g, slack=0.1)
-        found.append(feature_pairs(tree1, f, tree2, g, allowed=allowed, alarm=0.5, tolerance=0.05))
+        near = Candidates(alarm=0.5, allowed=allowed, rest=a[0])
+        found.append(feature_pairs(tree1, f, tree2, g, near, tolerance=0.05))
     assert as_set(found[0][1]) == as_set(found[1][1])
     assert len(found[0][0]) > 0
 
@@ -99,7 +97,8 @@ def test_c2_refit_equals_rebuild(make):
     for built_at in (x, squeezed):
         tree = Tree(surface, built_at)
         tree.refit(faces, slack=0.1)
-        _, ids = feature_pairs(tree, faces, tree, faces, allowed=allowed, alarm=0.1, tolerance=0.05)
+        near = Candidates(alarm=0.1, allowed=allowed, rest=x)
+        _, ids = feature_pairs(tree, faces, tree, faces, near, tolerance=0.05)
         sets.append(as_set(ids))
     assert sets[0] == sets[1]
     assert sets[0]

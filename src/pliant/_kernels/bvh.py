@@ -1,9 +1,9 @@
 """Axis-aligned box trees: build once, refit often, find overlapping pairs.
 
-A node is a row of `children` (left, right; -1 for a leaf) and of `ranges` (first, count) into `order`.
-Children come after their parent, so that refitting is one loop from the back. A box may have more
-than three dimensions: contact adds the range of the surface normals as three more, so that two
-patches that do not face each other are discarded as early as two patches that are far apart.
+A node is a row of `children` (left, right; -1 for a leaf) and of `ranges` (first, count) into `order`. The right
+child follows the left one, and both come after their parent: refitting is one loop from the back. A box may have
+more than three dimensions: contact adds the range of the surface normals as three more, so that two patches
+that do not face each other are discarded as early as two patches that are far apart.
 """
 
 from __future__ import annotations
@@ -52,7 +52,7 @@ def build(centres):
     return children[:count].copy(), ranges[:count].copy(), order
 
 
-@njit(cache=True)
+@njit(cache=True, error_model="numpy", nogil=True)
 def refit(children, ranges, order, low, high, node_low, node_high):
     """Boxes of all nodes from those of the primitives (n, d), bottom up, in place."""
     dim = low.shape[1]
@@ -73,34 +73,48 @@ def refit(children, ranges, order, low, high, node_low, node_high):
                 node_high[node, d] = max(node_high[left, d], node_high[right, d])
 
 
-@njit(cache=True, inline="always")
-def _meet(low1, high1, i, low2, high2, j, margin, dim):
-    """Do box i and box j meet: positions within the margin, normals opposed (dimensions 3 to 5)?"""
+@njit(cache=True, error_model="numpy", nogil=True)
+def changes(low, high, old_low, old_high):
+    """The largest change of any bound: of positions (dimensions 0 to 2), and of normals (3 to 5)."""
+    moved, turned = 0.0, 0.0
+    for i in range(low.shape[0]):
+        for d in range(3):
+            moved = max(moved, abs(low[i, d] - old_low[i, d]), abs(high[i, d] - old_high[i, d]))
+        for d in range(3, low.shape[1]):
+            turned = max(turned, abs(low[i, d] - old_low[i, d]), abs(high[i, d] - old_high[i, d]))
+    return moved, turned
+
+
+@njit(cache=True, forceinline=True)
+def _meet(low1, high1, i, low2, high2, j, margin, turn):
+    """Do box i and box j meet: positions within the margin, normals opposed (dimensions 3 to 5) to within the turn?"""
     for d in range(3):
         if low1[i, d] > high2[j, d] + margin or low2[j, d] > high1[i, d] + margin:
             return False
-    for d in range(3, dim):  # noqa: SIM110
-        if low1[i, d] > -low2[j, d] or -high2[j, d] > high1[i, d]:
+    for d in range(3, low1.shape[1]):
+        if low1[i, d] > turn - low2[j, d] or -turn - high2[j, d] > high1[i, d]:
             return False
     return True
 
 
-@njit(cache=True)
-def pairs_between(tree1, tree2, same, margin, out):
-    """Pairs of primitives whose boxes meet; returns their number, which may exceed len(out).
+@njit(cache=True, error_model="numpy", nogil=True)
+def pairs_between(tree1, tree2, same, margin, turn):
+    """Pairs (m, 2) of primitives whose boxes meet, in the order of the trees, whatever the boxes are.
 
     tree = (children, ranges, order, node_low, node_high, low, high). If `same`, tree1 is tree2 and
-    every unordered pair of different primitives is reported once.
+    every unordered pair of different primitives is reported once, the smaller one first.
     """
     children1, ranges1, order1, nlow1, nhigh1, low1, high1 = tree1
     children2, ranges2, order2, nlow2, nhigh2, low2, high2 = tree2
-    dim = nlow1.shape[1]
+    out = np.empty((max(1024, 2 * order1.shape[0]), 2), dtype=np.int64)
     found = 0
     if order1.shape[0] == 0 or order2.shape[0] == 0:
-        return 0
+        return out[:0]
     stack = np.empty((4096, 2), dtype=np.int64)
-    stack[0, 0], stack[0, 1] = 0, 0
-    top = 1
+    top = 0
+    if _meet(nlow1, nhigh1, 0, nlow2, nhigh2, 0, margin, turn):
+        stack[0, 0], stack[0, 1] = 0, 0
+        top = 1
     while top > 0:
         top -= 1
         i, j = stack[top, 0], stack[top, 1]
@@ -108,46 +122,38 @@ def pairs_between(tree1, tree2, same, margin, out):
             bigger = np.empty((2 * stack.shape[0], 2), dtype=np.int64)
             bigger[: stack.shape[0]] = stack
             stack = bigger
-        if not _meet(nlow1, nhigh1, i, nlow2, nhigh2, j, margin, dim):
-            continue
-        leaf1, leaf2 = children1[i, 0] < 0, children2[j, 0] < 0
-        if same and i == j:
-            if leaf1:
-                first, size = ranges1[i, 0], ranges1[i, 1]
-                for a in range(first, first + size):
-                    for b in range(a + 1, first + size):
-                        p, r = order1[a], order1[b]
-                        if _meet(low1, high1, p, low2, high2, r, margin, dim):
-                            if found < out.shape[0]:
-                                out[found, 0], out[found, 1] = min(p, r), max(p, r)
-                            found += 1
-            else:
-                a, b = children1[i, 0], children1[i, 1]
-                stack[top, 0], stack[top, 1] = a, a
-                stack[top + 1, 0], stack[top + 1, 1] = b, b
-                stack[top + 2, 0], stack[top + 2, 1] = a, b
-                top += 3
-        elif leaf1 and leaf2:
-            f1, s1 = ranges1[i, 0], ranges1[i, 1]
-            f2, s2 = ranges2[j, 0], ranges2[j, 1]
-            for a in range(f1, f1 + s1):
-                for b in range(f2, f2 + s2):
+        left1, left2 = children1[i, 0], children2[j, 0]
+        if left1 < 0 and left2 < 0:
+            first1, first2 = ranges1[i, 0], ranges2[j, 0]
+            for a in range(first1, first1 + ranges1[i, 1]):
+                for b in range(a + 1 if same and i == j else first2, first2 + ranges2[j, 1]):
                     p, r = order1[a], order2[b]
-                    if _meet(low1, high1, p, low2, high2, r, margin, dim):
-                        if same and p > r:  # the order of a pair must not depend on the tree
-                            p, r = r, p
-                        if found < out.shape[0]:
-                            out[found, 0], out[found, 1] = p, r
-                        found += 1
-        elif leaf2 or (not leaf1 and ranges1[i, 1] >= ranges2[j, 1]):
-            stack[top, 0], stack[top, 1] = children1[i, 0], j
-            stack[top + 1, 0], stack[top + 1, 1] = children1[i, 1], j
-            top += 2
+                    if not _meet(low1, high1, p, low2, high2, r, margin, turn):
+                        continue
+                    if found == out.shape[0]:
+                        larger = np.empty((2 * found, 2), dtype=np.int64)
+                        larger[:found] = out
+                        out = larger
+                    if same and p > r:  # the order of a pair must not depend on the tree
+                        p, r = r, p
+                    out[found, 0], out[found, 1] = p, r
+                    found += 1
+        elif same and i == j:
+            for a, b in ((left1, left1), (left1 + 1, left1 + 1), (left1, left1 + 1)):
+                if _meet(nlow1, nhigh1, a, nlow2, nhigh2, b, margin, turn):
+                    stack[top, 0], stack[top, 1] = a, b
+                    top += 1
+        elif left2 < 0 or (left1 >= 0 and ranges1[i, 1] >= ranges2[j, 1]):
+            for a in (left1, left1 + 1):
+                if _meet(nlow1, nhigh1, a, nlow2, nhigh2, j, margin, turn):
+                    stack[top, 0], stack[top, 1] = a, j
+                    top += 1
         else:
-            stack[top, 0], stack[top, 1] = i, children2[j, 0]
-            stack[top + 1, 0], stack[top + 1, 1] = i, children2[j, 1]
-            top += 2
-    return found
+            for b in (left2, left2 + 1):
+                if _meet(nlow1, nhigh1, i, nlow2, nhigh2, b, margin, turn):
+                    stack[top, 0], stack[top, 1] = i, b
+                    top += 1
+    return out[:found]
 
 
 @njit(cache=True, inline="always")

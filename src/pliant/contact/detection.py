@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from pliant.contact.analytic import Sampling, against_obstacle, pack
+from pliant.contact.candidates import NOTHING, Candidates
 from pliant.contact.contacts import Contacts
 from pliant.contact.layers import VolumeGrid, volume_contacts
 from pliant.contact.mesh import MeshObstacle
@@ -85,8 +86,7 @@ class Detector:
         self.rest = np.ascontiguousarray(model.skin_positions(model.rest), dtype=float)
         self.bodies = int(self.surface.body.max()) + 1 if len(self.rest) else 1
         self.tree: Tree | None = None
-        self._allowed: dict[int, Array] = {}
-        self._skip: dict[int, Array] = {}
+        self._near: dict[int, Candidates] = {}
         meshes = any(isinstance(o, MeshObstacle | SelfContact | BodyContact) for o in self.obstacles)
         if meshes and method == "proximity":
             self.tree = Tree(self.surface, self.rest)
@@ -110,15 +110,19 @@ class Detector:
                 if np.any(np.linalg.norm(apart, axis=1) <= 0.0):
                     raise ArgumentError("normals", "two paired vertices coincide at rest", "give normals")
             return
+        elif isinstance(obstacle, MeshObstacle):
+            allowed = np.ones((self.bodies, 1), dtype=np.bool_)
         else:
             return
-        self._allowed[index] = allowed
-        self._skip[index] = np.zeros(0, dtype=np.int64)
-        if self.tree is not None and isinstance(obstacle, SelfContact):
-            depth = 1.5 * (self.alarm + self.contact_distance)
-            self._skip[index] = behind_at_rest(
-                self.tree, self.surface.faces(self.rest), allowed, depth=depth
-            )
+        if self.tree is None:
+            return
+        skip, separation, reach = NOTHING, 0.0, self.alarm + self.contact_distance
+        if isinstance(obstacle, SelfContact):
+            skip = behind_at_rest(self.tree, self.surface.faces(self.rest), allowed, depth=1.5 * reach)
+            separation = obstacle.separation
+        self._near[index] = Candidates(
+            alarm=reach, allowed=allowed, rest=self.rest, separation=separation, skip=skip
+        )
 
     def _body(self, argument: str, body: int) -> int:
         if not 0 <= int(body) < self.bodies:
@@ -184,10 +188,8 @@ class Detector:
                     faces = self.surface.faces(x)
                     self.tree.refit(faces, slack=slack)
                 records, ids = feature_pairs(
-                    self.tree, faces, self.tree, faces, allowed=self._allowed[index], alarm=reach,
-                    tolerance=self.tolerance, rest=self.rest, skip=self._skip[index],
-                    separation=o.separation if isinstance(o, SelfContact) else 0.0,
-                )  # fmt: skip
+                    self.tree, faces, self.tree, faces, self._near[index], tolerance=self.tolerance
+                )
                 found = as_contacts(
                     records, ids, index, friction=o.friction, offset=self.contact_distance, x=x, soft=True
                 )
@@ -223,9 +225,8 @@ class Detector:
             return parts
         faces = self.surface.faces(local)
         self.tree.refit(faces, slack=slack)
-        everything = np.ones((self.bodies, self.bodies), dtype=np.bool_)
         records, ids = feature_pairs(
-            self.tree, faces, o.tree, o.faces, allowed=everything, alarm=reach, tolerance=self.tolerance
+            self.tree, faces, o.tree, o.faces, self._near[index], tolerance=self.tolerance
         )
         if not self.sampling.minimum:
             records, ids = without_vertices(records, ids)

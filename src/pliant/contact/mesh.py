@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from pliant._kernels.closest import nearest_on_mesh
-from pliant._kernels.proximity import Faces
+from pliant._kernels.features import Faces
 from pliant.contact.obstacles import Array, Obstacle
 from pliant.contact.surface import Surface, Tree
 from pliant.errors import ArgumentError, FileError, MeshError

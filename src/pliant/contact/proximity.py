@@ -9,13 +9,14 @@ from __future__ import annotations
 import numpy as np
 
 from pliant._kernels.closest import blocked
-from pliant._kernels.proximity import EDGE_EDGE, EDGE_VERTEX, FACE_VERTEX, Faces, narrow
+from pliant._kernels.features import Faces
+from pliant._kernels.proximity import EDGE_EDGE, EDGE_VERTEX, FACE_VERTEX, edge_contacts, vertex_contacts
 from pliant.contact.analytic import pack
+from pliant.contact.candidates import Candidates
 from pliant.contact.contacts import Contacts
 from pliant.contact.surface import Tree
 
 Array = np.ndarray
-_EMPTY = np.zeros(0, dtype=np.int64)
 
 
 def behind_at_rest(tree: Tree, faces: Faces, allowed: Array, *, depth: float) -> Array:
@@ -24,41 +25,36 @@ def behind_at_rest(tree: Tree, faces: Faces, allowed: Array, *, depth: float) ->
     In the rest shape nothing penetrates, so that what looks like penetration is a thin wall.
     """
     tree.refit(faces, slack=4.0)  # no culling by normals
-    _, ids = _search(
-        tree, faces, tree, faces, rest=faces.x, separation=0.0, allowed=allowed,
-        skip=_EMPTY, alarm=depth, tolerance=1.0, everything=True,
-    )  # fmt: skip
+    near = Candidates(alarm=depth, allowed=allowed, rest=faces.x, skin=0.0)
+    _, ids = local_minima(tree, faces, tree, faces, near, tolerance=1.0, everything=True)
     return np.unique(ids[:, 3] * len(faces.prims) + ids[:, 7])
 
 
-def _search(
-    tree1: Tree, first: Faces, tree2: Tree, second: Faces, *, rest: Array, separation: float,
-    allowed: Array, skip: Array, alarm: float, tolerance: float, everything: bool,
+def local_minima(
+    tree1: Tree, first: Faces, tree2: Tree, second: Faces, near: Candidates, *, tolerance: float,
+    everything: bool = False,
 ) -> tuple[Array, Array]:  # fmt: skip
-    """Run both phases with as much room as they need."""
-    pairs, count = tree1.pairs(tree2, margin=alarm)
-    room = 1024
-    while True:
-        records, ids = np.empty((room, 12)), np.empty((room, 8), dtype=np.int64)
-        found = narrow(
-            pairs, count, first, tree1.low, tree1.high, second, tree2.low, tree2.high, tree1 is tree2,
-            rest, separation, allowed, skip, alarm, tolerance, everything, records, ids,
-        )  # fmt: skip
-        if found <= room:
-            return records[:found], ids[:found]
-        room = found
+    """Records (m, 12) and ids (m, 8) of the kernel for two (refitted) surfaces, all of them."""
+    one, two, edges = near.refresh(tree1, first, tree2, second)
+    same = tree1 is tree2
+    parts = [
+        vertex_contacts(
+            one, first, second, tree2.low, tree2.high, False, same, near.alarm, tolerance, everything
+        ),
+        vertex_contacts(
+            two, second, first, tree1.low, tree1.high, True, same, near.alarm, tolerance, everything
+        ),
+    ]
+    if not everything:
+        parts.append(edge_contacts(edges, first, second, near.alarm, tolerance))
+    return np.concatenate([p[0] for p in parts]), np.concatenate([p[1] for p in parts])
 
 
 def feature_pairs(
-    tree1: Tree, first: Faces, tree2: Tree, second: Faces, *, allowed: Array, alarm: float, tolerance: float,
-    rest: Array | None = None, separation: float = 0.0, skip: Array = _EMPTY,
-) -> tuple[Array, Array]:  # fmt: skip
-    """Records (m, 12) and ids (m, 8) of the local minima between two (refitted) surfaces."""
-    records, ids = _search(
-        tree1, first, tree2, second, rest=first.x if rest is None else rest,
-        separation=separation, allowed=allowed, skip=skip, alarm=alarm, tolerance=tolerance,
-        everything=False,
-    )  # fmt: skip
+    tree1: Tree, first: Faces, tree2: Tree, second: Faces, near: Candidates, *, tolerance: float
+) -> tuple[Array, Array]:
+    """Records (m, 12) and ids (m, 8) of the local minima between two (refitted) surfaces that are real."""
+    records, ids = local_minima(tree1, first, tree2, second, near, tolerance=tolerance)
     keep = _credible(records, ids, tree1, first, tree2, second)
     return records[keep], ids[keep]
 

@@ -11,7 +11,7 @@ from functools import cached_property
 import numpy as np
 
 from pliant._kernels import bvh
-from pliant._kernels.proximity import Faces, primitive_boxes, update_features
+from pliant._kernels.features import Faces, primitive_boxes, update_features
 from pliant.errors import ArgumentError, MeshError
 
 Array = np.ndarray
@@ -119,15 +119,33 @@ class Tree:
         self.children, self.ranges, self.order = bvh.build(centres)
         self.low = np.zeros((len(corners), 6))
         self.high = np.zeros((len(corners), 6))
-        self.node_low = np.zeros((len(self.children), 6))
-        self.node_high = np.zeros((len(self.children), 6))
+        self._node_low = np.zeros((len(self.children), 6))
+        self._node_high = np.zeros((len(self.children), 6))
+        self._fitted = False
 
     def refit(self, faces: Faces, *, slack: float) -> None:
-        """Boxes and ranges of normals at the positions of the faces."""
+        """Boxes and ranges of normals at the positions of the faces; those of the nodes follow when they are needed."""
         primitive_boxes(faces, slack, self.low, self.high)
-        bvh.refit(
-            self.children, self.ranges, self.order, self.low, self.high, self.node_low, self.node_high
-        )
+        self._fitted = False
+
+    def _fit(self) -> None:
+        if not self._fitted:
+            bvh.refit(
+                self.children, self.ranges, self.order, self.low, self.high, self._node_low, self._node_high
+            )
+            self._fitted = True
+
+    @property
+    def node_low(self) -> Array:
+        """Lower bounds of the nodes (nodes, 6)."""
+        self._fit()
+        return self._node_low
+
+    @property
+    def node_high(self) -> Array:
+        """Upper bounds of the nodes (nodes, 6)."""
+        self._fit()
+        return self._node_high
 
     @property
     def arrays(self) -> tuple[Array, ...]:
@@ -136,11 +154,6 @@ class Tree:
             self.children, self.ranges, self.order, self.node_low, self.node_high, self.low, self.high
         )  # fmt: skip
 
-    def pairs(self, other: Tree, *, margin: float) -> tuple[Array, int]:
-        """Pairs of primitives whose boxes meet (at least (count, 2)) and their number."""
-        out = np.empty((max(1024, 2 * len(self.order)), 2), dtype=np.int64)
-        count = bvh.pairs_between(self.arrays, other.arrays, other is self, margin, out)
-        if count > len(out):
-            out = np.empty((count, 2), dtype=np.int64)
-            count = bvh.pairs_between(self.arrays, other.arrays, other is self, margin, out)
-        return out, count
+    def pairs(self, other: Tree, *, margin: float, turn: float = 0.0) -> Array:
+        """Pairs (m, 2) of primitives whose boxes meet to within a margin [m] and a turn of their normals [-]."""
+        return bvh.pairs_between(self.arrays, other.arrays, other is self, margin, turn)

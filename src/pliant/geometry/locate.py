@@ -7,15 +7,33 @@ from functools import cached_property
 
 import numpy as np
 
-Tree = tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]
+Tree = tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray, np.ndarray]
 
 
 def box_tree(corners: np.ndarray, padding: float = 0.0) -> Tree:
-    """Tree over the boxes of cells given by their corners (m, k, 3), each box grown by `padding` [m]."""
-    from pliant._kernels import boxes  # imported on use: numba is slow to load
+    """Tree over the boxes of cells given by their corners (m, k, 3), each box grown by `padding` [m].
 
-    low, high = corners.min(axis=1) - padding, corners.max(axis=1) + padding
-    return boxes.build(np.ascontiguousarray(low), np.ascontiguousarray(high))
+    Returns (children, ranges, order, node_low, node_high) of `pliant._kernels.bvh`.
+    """
+    from pliant._kernels import bvh  # imported on use: numba is slow to load
+
+    low = np.ascontiguousarray(corners.min(axis=1) - padding)
+    high = np.ascontiguousarray(corners.max(axis=1) + padding)
+    children, ranges, order = bvh.build(0.5 * (low + high))
+    node_low, node_high = np.zeros((len(children), 3)), np.zeros((len(children), 3))
+    bvh.refit(children, ranges, order, low, high, node_low, node_high)
+    return children, ranges, order, node_low, node_high
+
+
+def closest_on_triangles(
+    points: np.ndarray, vertices: np.ndarray, triangles: np.ndarray, tree: Tree
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """The closest triangle (p,), its weights (p, 3) and the distance (p,) [m] for every point (p, 3)."""
+    from pliant._kernels.closest import nearest_on_mesh
+
+    index, weights = nearest_on_mesh(points, vertices, triangles, *tree)
+    foot = np.einsum("pk,pki->pi", weights, vertices[triangles[index]])
+    return index, weights, np.linalg.norm(points - foot, axis=1)
 
 
 @dataclass(frozen=True, eq=False)
@@ -45,17 +63,15 @@ class TetLocator:
 
     def __call__(self, points: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """(tet (p,), weights (p, 4), distance outside (p,) [m]) of points (p, 3); see `TetMesh.locate`."""
-        from pliant._kernels import boxes
+        from pliant._kernels.inside import containing_tets
 
         points = np.ascontiguousarray(points)
-        order, box, child, span = self._cells
-        index, weights = boxes.containing_tets(order, box, child, span, self.nodes, self.tets, points, 1e-12)
+        index, weights = containing_tets(points, self.nodes, self.tets, *self._cells, 1e-12)
         distance = np.zeros(len(points))
         outside = np.flatnonzero(index < 0)
         if len(outside):
-            order, box, child, span = self._surface
-            near, on_triangle, far = boxes.closest_triangles(
-                order, box, child, span, self.nodes, self.triangles, points[outside]
+            near, on_triangle, far = closest_on_triangles(
+                points[outside], self.nodes, self.triangles, self._surface
             )
             owner = self.owners[near]
             index[outside], distance[outside] = owner, far

@@ -10,7 +10,7 @@ import numpy as np
 
 from pliant.errors import ArgumentError, MeshError
 from pliant.geometry import topology
-from pliant.geometry.locate import Tree, box_tree
+from pliant.geometry.locate import Tree, box_tree, closest_on_triangles
 from pliant.geometry.shapes import Shape, Value
 
 
@@ -98,13 +98,8 @@ class SurfaceShape(Shape):
 
     def evaluate(self, points: np.ndarray) -> Value:
         """Distance to the closest triangle; inside where the pseudo-normal points away."""
-        from pliant._kernels import boxes  # imported on use: numba is slow to load
-
         points = np.ascontiguousarray(points, dtype=float)
-        order, box, child, span = self._tree
-        index, weights, length = boxes.closest_triangles(
-            order, box, child, span, self.vertices, self.triangles, points
-        )
+        index, weights, length = closest_on_triangles(points, self.vertices, self.triangles, self._tree)
         face, vertex, edge = self._normals
         normal = face[index].copy()
         tiny = weights <= 1e-12

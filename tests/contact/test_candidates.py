@@ -1,0 +1,73 @@
+"""Candidates: lists that are kept answer exactly as lists that are made anew."""
+
+import numpy as np
+import pytest
+
+from pliant._kernels import bvh
+from pliant.contact import BodyContact, Detector, MeshObstacle, SelfContact
+from pliant.contact.candidates import Candidates
+from pliant.contact.proximity import local_minima
+from pliant.contact.surface import Surface, Tree
+
+
+def approach(make, seed):
+    """Two lumps of one body, and a path along which one rolls on the other, in small and in large steps."""
+    rng = np.random.default_rng(seed)
+    x, t, part = make.together(make.ball(1.0, 3), make.ball(0.5, 3, (1.6, 0, 0)))
+    x = x * (1.0 + 0.02 * rng.normal(size=(len(x), 1)))
+    path = []
+    for s in (0.0, 0.01, 0.02, 0.04, 0.3, 0.31, 0.5, 0.9, 0.91, 0.911):
+        turn = np.array([[np.cos(s), -np.sin(s), 0], [np.sin(s), np.cos(s), 0], [0, 0, 1.0]])
+        y = np.where(part[:, None] == 1, (x - [0.15 * s, 0, 0]) @ turn.T, x)
+        path.append(y + 0.001 * rng.normal(size=x.shape))
+    return x, t, path
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_c1_lists_that_are_kept_find_what_fresh_lists_find_in_the_same_order(make, seed):
+    x, t, path = approach(make, seed)
+    surface = Surface(t, np.zeros((0, 2), dtype=int), np.zeros(len(x)), np.zeros(len(x), dtype=int))
+    tree = Tree(surface, x)
+    allowed = np.ones((1, 1), dtype=bool)
+    kept = Candidates(alarm=0.2, allowed=allowed, rest=x)
+    found = 0
+    for y in path:
+        faces = surface.faces(y)
+        tree.refit(faces, slack=0.1)
+        fresh = Candidates(alarm=0.2, allowed=allowed, rest=x, skin=0.0)
+        one = local_minima(tree, faces, tree, faces, kept, tolerance=0.05)
+        two = local_minima(tree, faces, tree, faces, fresh, tolerance=0.05)
+        assert np.array_equal(one[0], two[0])
+        assert np.array_equal(one[1], two[1])
+        found += len(one[0])
+    assert found > 20
+
+
+def test_a_small_motion_keeps_the_list_and_a_large_one_does_not(make, monkeypatch):
+    x, t = make.box((0, 0, 0), (1, 1, 0.2), (6, 6, 2))
+    model = make.model(x, t)
+    detector = Detector(model, [SelfContact()], alarm=0.05)
+    calls = []
+    pairs_between = bvh.pairs_between
+    monkeypatch.setattr(bvh, "pairs_between", lambda *a: calls.append(1) or pairs_between(*a))
+    detector.detect(x.ravel())
+    detector.detect((x + 0.01).ravel())
+    assert len(calls) == 1
+    detector.detect((x + 0.2).ravel())
+    assert len(calls) == 2
+
+
+def test_soft_bodies_and_rigid_meshes_have_their_own_lists(make):
+    a, b = make.ball(1.0, 2), make.ball(1.0, 2, (2.05, 0, 0))
+    x, t, body = make.together(a, b)
+    model = make.model(x, t, body=body)
+    stone = MeshObstacle(*make.ball(1.0, 2, (0, 2.05, 0)))
+    detector = Detector(model, [BodyContact(0, 1), stone, SelfContact()], alarm=0.2)
+    for shift in (0.0, 0.01, 0.4, 0.0):
+        moved = x + np.where(body[:, None] == 1, [shift, 0, 0], 0.0)
+        found = detector.detect(moved.ravel())
+        fresh = Detector(model, [BodyContact(0, 1), stone, SelfContact()], alarm=0.2).detect(moved.ravel())
+        assert np.array_equal(found.key, fresh.key)
+        assert np.array_equal(found.gap, fresh.gap)
+        assert (found.obstacle == 0).any() == (shift < 0.2)
+        assert (found.obstacle == 1).any()
