@@ -220,6 +220,8 @@ def _solve(
     effort, contact = solution.effort, solution.contact
     if options.least:
         effort, contact = least_effort(qpcc, solution)
+        if work.turns > 8:  # the energy is that of a linearisation: where its least goes back and forth, go half way
+            effort, contact = 0.5 * (effort + solution.effort), 0.5 * (contact + solution.contact)
     work.spend("qp", time.perf_counter() - clock)
     return qpcc, solution, effort, contact
 
@@ -229,6 +231,7 @@ def _iterate(setting: Problem, mechanics: Any, work: Work, options: Options, *, 
     condensed = _condense(setting, mechanics, work, options)
     if condensed is None:
         return Status.INVERTED
+    work.turns += 1
     now = condensed.now
     fraction, proximal = 1.0, work.proximal
     for attempt in range(8):

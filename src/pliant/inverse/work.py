@@ -48,6 +48,7 @@ class Work:
     contacts: Any
     proximal: float
     small: int = 0
+    turns: int = 0
     cost: float | None = None
     solution: QPCCSolution | None = None
     problem: QPCC | None = None

@@ -19,6 +19,7 @@ from pliant.robots.finger import finger
 from pliant.robots.notched_finger import notched_finger
 from pliant.robots.pneumatic_finger import pneumatic_finger
 from pliant.robots.pneunet import pneunet
+from pliant.robots.rolling_ring import rolling_ring
 from pliant.robots.silicone_finger import silicone_finger
 from pliant.robots.three_chamber_arm import three_chamber_arm
 from pliant.robots.tower import slot_pairs, tower
@@ -38,6 +39,7 @@ __all__ = [
     "notched_finger",
     "pneumatic_finger",
     "pneunet",
+    "rolling_ring",
     "silicone_finger",
     "slot_pairs",
     "three_chamber_arm",

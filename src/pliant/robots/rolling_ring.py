@@ -22,7 +22,7 @@ def rolling_ring(
     around: int = 82,
     through: int = 2,
     across: int = 2,
-    tension: float = 2.0,
+    tension: float = 5.0,
     rate: float = math.inf,
     slope: float = 0.0,
     material: Material | None = None,
@@ -36,7 +36,8 @@ def rolling_ring(
     Numbers and where they come from:
         four cables, barycentre as effector, 2238 DoFs, 9 contacts: spec inverse-fem 13.1 and 18 (after Sugiyama and
             Hirai 2006, who used eight coils).
-        dimensions, stiffness (400 kPa) and damping: not published; chosen so that 1 N makes the ring visibly oval.
+        dimensions, stiffness (1 MPa) and damping: not published; chosen so that the ring sags little under its own weight
+            and 2 N make it visibly oval.
         mesh: 82 x 3 x 3 nodes, 2214 DoFs.
 
     Args:
@@ -54,7 +55,7 @@ def rolling_ring(
     Points: "top", "front" (on the outside), "left", "right" (the two ends of the axle of the lowest point).
     """
     if around < 8 or around % 2 or through < 1 or across < 1:
-        raise ArgumentError("around", f"{around} x {through} x {across} cells", "an even number >= 8, and at least 1 x 1")
+        raise ArgumentError("around", f"{around} x {through} x {across} cells", "an even number >= 8, 1 x 1")
     if not 0 < thickness < radius:
         raise ArgumentError("thickness", f"{thickness}", "between 0 and the radius [m]")
 
@@ -66,7 +67,7 @@ def rolling_ring(
         return np.stack([r * np.cos(angle), y, radius + r * np.sin(angle)], axis=1)
 
     mesh = structured(np.ones((around, through, across), dtype=bool), place)
-    soft = Corotational.from_young(400e3, 0.45, density=1100.0, rayleigh_mass=1.0, rayleigh_stiffness=0.02)
+    soft = Corotational.from_young(1e6, 0.45, density=1100.0, rayleigh_mass=1.0, rayleigh_stiffness=0.02)
     inner = radius - thickness
     cables = []
     for c in range(4):
