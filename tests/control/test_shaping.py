@@ -88,8 +88,8 @@ def reduced_run(k, duration=7.0):
 @pytest.mark.parametrize(
     ("k", "low", "high"),
     [
-        # one bending mode is an arc, and no arc comes nearer to (70, 0, 30) mm than 39.9 mm; the sag of the modes that are
-        # not driven helps a little (published, where the arm stretches: 14.7 mm)
+        # one bending mode is an arc, and no arc comes nearer to (70, 0, 30) mm than 39.9 mm; the sag of the modes that
+        # are not driven helps a little (published, where the arm stretches: 14.7 mm)
         (1, 10e-3, 40e-3),
         (2, 1e-3, 3e-3),  # published 2.36 mm
         (3, 0.0, 1e-3),
