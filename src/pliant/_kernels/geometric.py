@@ -11,15 +11,19 @@ The volume is measured in one of three ways (`volume`):
     DETERMINANT  U = lambda/2 (J - 1)^2              J = det F; volume kept at every strain
     CUBE_ROOT    U = 9/2 lambda (J^(1/3) - 1)^2      the repaired formula of the source
 
-The first Piola-Kirchhoff stress is P = 2 s(d) (F - R) + dU/dF. Arrays:
+The first Piola-Kirchhoff stress is P = 2 s(d) (F - R) + dU/dF. With PRINCIPAL added to the way the volume is measured
+the first part is a sum over the principal stretches instead, W = f(s_0) + f(s_1) + f(s_2) + U, see
+`geometric_principal`. Arrays:
 
     x      (N, 3)       node positions
     cells  (ne, k)      nodes of the elements
     grads  (ne, ng, k, 3), weights (ne, ng)   shape gradients and volumes at the quadrature points
     row    (ne,)        material of each element: row of `lame` (nm,) and of `curves`
-    curves (nm, nk, 5)  per interval of d: s as a cubic of the local coordinate (4), energy at its start (1)
-    width  (nm,)        width of the intervals of d; 0 for a constant modulus, which is then curves[m, 0, 0]
-    volume (nm,)        how the volume is measured
+    curves (nm, nk, 5)  per interval of d: s as a cubic of the local coordinate (4), energy at its start (1);
+                        per interval of the stretch, from STRETCH_LOW on: f' as a cubic (4), f at its start (1)
+    width  (nm,)        width of the intervals; 0 for a constant modulus, which is then curves[m, 0, 0]
+    volume (nm,)        how the volume is measured, plus PRINCIPAL for curves of the principal stretches
+    share  (nm,)        part of `lame` that acts at the quadrature points; the rest acts on the mean dilatation
     scale  (ne,)        factor on the energy
 """
 
@@ -31,33 +35,16 @@ import numpy as np
 from numba import njit
 
 from pliant._kernels.elements import add_cofactor_derivative, cofactor
+from pliant._kernels.geometric_laws import CUBE_ROOT, DETERMINANT, MEAN, PRINCIPAL, secant, volume_law
+from pliant._kernels.geometric_principal import add_volume, framed_tangent, principal_stress, principal_tangent
 from pliant._kernels.materials import _corotational_tangent
 from pliant._kernels.polar import rotation, svd_scalars
 
-MEAN, DETERMINANT, CUBE_ROOT = 0, 1, 2
-J_MIN = 0.25
+__all__ = [
+    "CUBE_ROOT", "DETERMINANT", "MEAN", "PRINCIPAL",
+    "energies", "forces", "gradients", "projected_tangent", "secant", "stress", "tangent", "tangents", "volume_law",
+]  # fmt: skip
 _UNIT = np.array([1.0, 0.0])  # moduli that turn the co-rotational law into |F - R|^2
-
-
-@njit(cache=True, nogil=True, error_model="numpy")
-def secant(curve, width, d):
-    """Energy psi, secant modulus s and its derivative s' at the distance d = |F - R|."""
-    if width == 0.0:
-        s = curve[0, 0]
-        return s * d * d, s, 0.0
-    last = curve.shape[0] - 1
-    i = int(d / width)
-    if i >= last:  # beyond the table: constant modulus, its start stored in the last row
-        s, d0 = curve[last, 0], last * width
-        return curve[last, 4] + s * (d * d - d0 * d0), s, 0.0
-    a, b, c, e = curve[i, 0], curve[i, 1], curve[i, 2], curve[i, 3]
-    d0 = i * width
-    t = d - d0
-    s = a + t * (b + t * (c + t * e))
-    # integral of 2 (d0 + t) s(t)
-    psi = 2.0 * d0 * t * (a + t * (b / 2.0 + t * (c / 3.0 + t * e / 4.0)))
-    psi += 2.0 * t * t * (a / 2.0 + t * (b / 3.0 + t * (c / 4.0 + t * e / 5.0)))
-    return curve[i, 4] + psi, s, b + t * (2.0 * c + 3.0 * t * e)
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
@@ -71,23 +58,13 @@ def _gradient(x, cell, dN, F):
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
-def volume_law(lame, J, volume):
-    """U(J), U' and U'' [Pa]. Below J = 1/4 the cube root is continued by its tangent parabola."""
-    if volume == DETERMINANT:
-        e = J - 1.0
-        return 0.5 * lame * e * e, lame * e, lame
-    x = J if J > J_MIN else J_MIN
-    r = x ** (1.0 / 3.0)
-    e = r - 1.0
-    r2 = 1.0 / (r * r)
-    U, dU, ddU = 4.5 * lame * e * e, 3.0 * lame * e * r2, lame * (r2 * r2 - 2.0 * e * r2 / x)
-    t = J - x
-    return U + t * (dU + 0.5 * t * ddU), dU + t * ddU, ddU
+def stress(F, curve, width, lame, volume, P, C, push=0.0):
+    """Write the stress into P; return the energy density. C is work space.
 
-
-@njit(cache=True, nogil=True, error_model="numpy")
-def stress(F, curve, width, lame, volume, P, C):
-    """Write the stress into P; return the energy density. C is work space."""
+    `push` [Pa] adds the stress of the energy push * det F, which is not counted (mean dilatation, see `forces`).
+    """
+    if volume >= PRINCIPAL:
+        return principal_stress(F, curve, width, lame, volume - PRINCIPAL, P, push)
     t = rotation(F, P)
     if volume == MEAN:
         q = lame * (t - 3.0)
@@ -108,6 +85,7 @@ def stress(F, curve, width, lame, volume, P, C):
     else:
         J = cofactor(F, C)
         U, q, _ = volume_law(lame, J, volume)
+        q += push
     dd = 0.0
     for i in range(3):
         for j in range(3):
@@ -121,8 +99,11 @@ def stress(F, curve, width, lame, volume, P, C):
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
-def tangent(F, curve, width, lame, volume, P, C, A):
-    """Write stress P (3, 3) and tangent A (9, 9); return the energy density. C is work space."""
+def tangent(F, curve, width, lame, volume, P, C, A, push=0.0):
+    """Write stress P (3, 3) and tangent A (9, 9); return the energy density. C is work space, `push` as in `stress`."""
+    if volume >= PRINCIPAL:
+        cofactor(F, C)
+        return principal_tangent(F, curve, width, lame, volume - PRINCIPAL, False, P, A, push)
     dd = _corotational_tangent(_UNIT, F, P, A)  # P = 2 (F - R), A = 2 (1 - dR/dF)
     d = math.sqrt(dd)
     psi, s, ds = secant(curve, width, d)
@@ -138,6 +119,7 @@ def tangent(F, curve, width, lame, volume, P, C, A):
         turn = q
     else:
         U, q, dq = volume_law(lame, cofactor(F, C), volume)
+        q += push
     k = 0.5 * ds / d if d > 1e-12 else 0.0
     a = s - 0.5 * turn  # of 2 (1 - dR/dF), since dR/dF = 1 - A/2
     for r in range(9):
@@ -156,14 +138,12 @@ def tangent(F, curve, width, lame, volume, P, C, A):
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
-def projected_tangent(F, curve, width, lame, volume, P, C, A):
-    """As `tangent`, with the negative eigenvalues of A set to zero.
-
-    In the frames of the singular values s_i the tangent of an isotropic energy w(s) splits into the 3 x 3 matrix of
-    the second derivatives and, per pair, a flip of eigenvalue (w_i - w_j)/(s_i - s_j) and a twist of
-    (w_i + w_j)/(s_i + s_j).
-    """
-    W = stress(F, curve, width, lame, volume, P, C)
+def projected_tangent(F, curve, width, lame, volume, P, C, A, push=0.0):
+    """As `tangent`, with the negative eigenvalues of A set to zero (see `geometric_principal`)."""
+    cofactor(F, C)
+    if volume >= PRINCIPAL:
+        return principal_tangent(F, curve, width, lame, volume - PRINCIPAL, True, P, A, push)
+    W = stress(F, curve, width, lame, volume, P, C, push)
     u0, u1, u2, u3, u4, u5, u6, u7, u8, s0, s1, s2, v0, v1, v2, v3, v4, v5, v6, v7, v8 = svd_scalars(F)
     U = np.array([[u0, u1, u2], [u3, u4, u5], [u6, u7, u8]])
     V = np.array([[v0, v1, v2], [v3, v4, v5], [v6, v7, v8]])
@@ -171,85 +151,65 @@ def projected_tangent(F, curve, width, lame, volume, P, C, A):
     d = math.sqrt((s0 - 1.0) ** 2 + (s1 - 1.0) ** 2 + (s2 - 1.0) ** 2)
     _, m, dm = secant(curve, width, d)
     k = 2.0 * dm / d if d > 1e-12 else 0.0
-    w = np.empty(3)
-    H = np.empty((3, 3))
-    if volume == MEAN:
-        q = lame * (s0 + s1 + s2 - 3.0)
-        for i in range(3):
-            w[i] = 2.0 * m * (s[i] - 1.0) + q
-            for j in range(3):
-                H[i, j] = k * (s[i] - 1.0) * (s[j] - 1.0) + lame
-            H[i, i] += 2.0 * m
-    else:
-        _, q, dq = volume_law(lame, s0 * s1 * s2, volume)
-        for i in range(3):
-            ci = s[(i + 1) % 3] * s[(i + 2) % 3]
-            w[i] = 2.0 * m * (s[i] - 1.0) + q * ci
-            for j in range(3):
-                cj = s[(j + 1) % 3] * s[(j + 2) % 3]
-                H[i, j] = k * (s[i] - 1.0) * (s[j] - 1.0) + dq * ci * cj
-                if i != j:
-                    H[i, j] += q * s[3 - i - j]
-            H[i, i] += 2.0 * m
-    values, vectors = np.linalg.eigh(H)
-    H[:, :] = 0.0
-    for n in range(3):
-        if values[n] > 0.0:
-            for i in range(3):
-                for j in range(3):
-                    H[i, j] += values[n] * vectors[i, n] * vectors[j, n]
-    for r in range(9):
-        for c in range(9):
-            A[r, c] = 0.0
-    B = np.empty((9, 3))  # u_i v_i^T as columns
-    for n in range(3):
-        for i in range(3):
-            for j in range(3):
-                B[3 * i + j, n] = U[i, n] * V[j, n]
-    A += B @ H @ B.T
-    z = np.empty(9)
+    w, H = np.empty(3), np.empty((3, 3))
     for i in range(3):
-        for j in range(i):
-            total, gap = s[i] + s[j], s[i] - s[j]
-            twist = (w[i] + w[j]) / max(total, 1e-2)
-            flip = (w[i] - w[j]) / gap if abs(gap) > 1e-6 else H[i, i] - H[i, j]
-            for sign, value in ((1.0, flip), (-1.0, twist)):
-                if value > 0.0:
-                    for a in range(3):
-                        for b in range(3):
-                            z[3 * a + b] = U[a, i] * V[b, j] + sign * U[a, j] * V[b, i]
-                    for r in range(9):
-                        for c in range(9):
-                            A[r, c] += 0.5 * value * z[r] * z[c]
+        w[i] = 2.0 * m * (s[i] - 1.0)
+        for j in range(3):
+            H[i, j] = k * (s[i] - 1.0) * (s[j] - 1.0)
+        H[i, i] += 2.0 * m
+    add_volume(s, lame, volume, push, w, H)
+    framed_tangent(U, V, s, w, H, True, A)
     return W
 
 
+# Elements with several quadrature points lock where rubber keeps its volume at each of them. There the volume's energy
+# acts on the mean dilatation of the element, U(mean J), and only a share of its modulus stays at the points:
+#     E = sum_g w_g (W_share(F_g)) + V (U(mean) - U_share(mean)),      share (nm,) <= lame (nm,)
+
+
 @njit(cache=True, nogil=True, error_model="numpy")
-def energies(x, cells, grads, weights, row, curves, width, lame, volume, out):
+def _dilated(x, cell, G, w, lame, share, volume, F, C):
+    """Volume of an element, and energy density, pressure and modulus of what acts on its mean dilatation."""
+    if share == lame:
+        return 0.0, 0.0, 0.0, 0.0
+    J, V = 0.0, 0.0
+    for g in range(len(w)):
+        _gradient(x, cell, G[g], F)
+        J += w[g] * cofactor(F, C)
+        V += w[g]
+    U, q, dq = volume_law(lame - share, J / V, volume % PRINCIPAL)
+    return V, U, q, dq
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def energies(x, cells, grads, weights, row, curves, width, lame, volume, share, out):
     """Energy of each element [J], unscaled."""
     F, P, C = np.empty((3, 3)), np.empty((3, 3)), np.empty((3, 3))
     for e in range(len(cells)):
         m = row[e]
-        total = 0.0
+        V, U, _, _ = _dilated(x, cells[e], grads[e], weights[e], lame[m], share[m], volume[m], F, C)
+        total = V * U
         for g in range(weights.shape[1]):
             _gradient(x, cells[e], grads[e, g], F)
-            total += weights[e, g] * stress(F, curves[m], width[m], lame[m], volume[m], P, C)
+            total += weights[e, g] * stress(F, curves[m], width[m], share[m], volume[m], P, C)
         out[e] = total
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
-def forces(x, cells, grads, weights, row, curves, width, lame, volume, scale, first, last, out):
+def forces(x, cells, grads, weights, row, curves, width, lame, volume, share, scale, first, last, out):
     """out -= d energy / d x for the elements first..last; returns their energy [J]."""
     k = cells.shape[1]
     F, P, C = np.empty((3, 3)), np.empty((3, 3)), np.empty((3, 3))
     total = 0.0
     for e in range(first, last):
         m = row[e]
+        V, U, push, _ = _dilated(x, cells[e], grads[e], weights[e], lame[m], share[m], volume[m], F, C)
+        total += V * U * scale[e]
         for g in range(weights.shape[1]):
             G = grads[e, g]
             _gradient(x, cells[e], G, F)
             v = weights[e, g] * scale[e]
-            total += v * stress(F, curves[m], width[m], lame[m], volume[m], P, C)
+            total += v * stress(F, curves[m], width[m], share[m], volume[m], P, C, push)
             for a in range(k):
                 n = cells[e, a]
                 for i in range(3):
@@ -258,28 +218,33 @@ def forces(x, cells, grads, weights, row, curves, width, lame, volume, scale, fi
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
-def tangents(x, cells, grads, weights, row, curves, width, lame, volume, scale, projected, slots, data, out):
+def tangents(x, cells, grads, weights, row, curves, width, lame, volume, share, scale, projected, slots, data, out):
     """Tangent (projected to be positive semi-definite if asked) into data, out -= d energy / d x; the energy [J]."""
     k = cells.shape[1]
     n = 3 * k
     F, P, C = np.empty((3, 3)), np.empty((3, 3)), np.empty((3, 3))
-    A, B, K = np.empty((9, 9)), np.empty((9, 3)), np.empty((n, n))
+    A, B, K, D = np.empty((9, 9)), np.empty((9, 3)), np.empty((n, n)), np.empty(n)
     total = 0.0
     for e in range(len(cells)):
         m = row[e]
         K[:, :] = 0.0
+        D[:] = 0.0
+        V, U, push, ddU = _dilated(x, cells[e], grads[e], weights[e], lame[m], share[m], volume[m], F, C)
+        total += V * U * scale[e]
         for g in range(weights.shape[1]):
             G = grads[e, g]
             _gradient(x, cells[e], G, F)
             v = weights[e, g] * scale[e]
             if projected:
-                total += v * projected_tangent(F, curves[m], width[m], lame[m], volume[m], P, C, A)
+                total += v * projected_tangent(F, curves[m], width[m], share[m], volume[m], P, C, A, push)
             else:
-                total += v * tangent(F, curves[m], width[m], lame[m], volume[m], P, C, A)
+                total += v * tangent(F, curves[m], width[m], share[m], volume[m], P, C, A, push)
             for b in range(k):
                 g0, g1, g2 = v * G[b, 0], v * G[b, 1], v * G[b, 2]
                 for i in range(3):
                     out[cells[e, b], i] -= P[i, 0] * g0 + P[i, 1] * g1 + P[i, 2] * g2
+                    if ddU != 0.0:
+                        D[3 * b + i] += C[i, 0] * g0 + C[i, 1] * g1 + C[i, 2] * g2
                 for r in range(9):
                     for c in range(3):
                         B[r, c] = A[r, 3 * c] * g0 + A[r, 3 * c + 1] * g1 + A[r, 3 * c + 2] * g2
@@ -289,6 +254,10 @@ def tangents(x, cells, grads, weights, row, curves, width, lame, volume, scale, 
                             K[3 * a + i, 3 * b + c] += (
                                 B[3 * i, c] * G[a, 0] + B[3 * i + 1, c] * G[a, 1] + B[3 * i + 2, c] * G[a, 2]
                             )
+        if ddU != 0.0 and scale[e] != 0.0:
+            for r in range(n):
+                for c in range(n):
+                    K[r, c] += ddU / (V * scale[e]) * D[r] * D[c]
         S = slots[e]
         for b in range(k):
             for a in range(b + 1):

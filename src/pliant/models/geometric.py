@@ -23,15 +23,19 @@ import numpy as np
 from pliant._kernels import geometric as kernels
 from pliant.actuators import Cable, Chamber, DielectricLayer
 from pliant.errors import ArgumentError
-from pliant.materials.material import Mode
+from pliant.materials.material import Material, Mode
 from pliant.models.geometric_dielectric import LayerCapacity, prestretched
 from pliant.models.geometric_proxy import Proxy
 from pliant.models.geometric_stiffness import LINEAR_LAWS, SecantCurve, shape_parameter
+from pliant.models.geometric_stretch import StretchCurve
 from pliant.models.geometric_turning import Turner
 from pliant.models.solid import SolidModel
 from pliant.robot import Robot
 
 Array = np.ndarray
+#: Largest part of lambda that stays at the quadrature points, in shear moduli (as in `FemModel`, whose share is a bulk
+#: modulus: two thirds of the shear modulus are in |F - R|^2 already).
+_SHARE = {"tet4": np.inf, "tet10": 2.5 - 2.0 / 3.0, "hex8": 0.0}
 _VOLUMES = {"mean": kernels.MEAN, "determinant": kernels.DETERMINANT, "cube-root": kernels.CUBE_ROOT}
 
 
@@ -41,10 +45,12 @@ class GeometricModel(SolidModel):
     Args:
         robot: the description.
         stiffness: "auto" takes a constant shear modulus for linear laws and a strain-dependent one for rubber;
-            "constant" or "hyperelastic" force one of them.
+            "constant" or "hyperelastic" force one of them. "hyperelastic" has a stiffness per principal stretch (see
+            `geometric_stretch`), "secant" one per element that depends on the distance from its rest shape, the
+            scalar strain of the source (see `geometric_stiffness`).
         volume: how the volume of an element is measured: "mean" (stretch), "determinant" or "cube-root" (the source);
             "auto" takes "mean" for linear laws and "determinant" for rubber.
-        calibration: test of the rubber that is reproduced exactly: "planar", "uniaxial" or "equibiaxial".
+        calibration: test of the rubber that "secant" reproduces exactly: "planar", "uniaxial" or "equibiaxial".
         poisson: Poisson ratio of the shape blending for all materials; None takes that of each material.
         element: "linear" or "quadratic" tetrahedra.
         mass: "lumped" or "consistent" mass matrix.
@@ -61,8 +67,8 @@ class GeometricModel(SolidModel):
         element: str = "linear",
         mass: str = "lumped",
     ) -> None:
-        if stiffness not in ("auto", "constant", "hyperelastic"):
-            raise ArgumentError("stiffness", f"{stiffness!r}", "'auto', 'constant' or 'hyperelastic'")
+        if stiffness not in ("auto", "constant", "hyperelastic", "secant"):
+            raise ArgumentError("stiffness", f"{stiffness!r}", "'auto', 'constant', 'hyperelastic' or 'secant'")
         if volume not in ("auto", *_VOLUMES):
             raise ArgumentError("volume", f"{volume!r}", ", ".join(("auto", *_VOLUMES)))
         self.stiffness_law = stiffness
@@ -74,23 +80,34 @@ class GeometricModel(SolidModel):
         return f"GeometricModel({self.robot.name!r}, {self.nodes} nodes, {self.nv} dofs)"
 
     def _shape_materials(self, poisson: float | None, volume: str, calibration: Mode) -> None:
-        curves, lame, shapes, volumes = [], [], [], []
+        curves: list[SecantCurve | StretchCurve] = []
+        lame, shapes, volumes, shears = [], [], [], []
         for i, m in enumerate(self.materials):
             nu = m.poisson if poisson is None else float(poisson)
             try:
                 shapes.append(shape_parameter(nu))
             except ArgumentError as error:
                 raise ArgumentError(f"materials[{i}].poisson", f"{nu}", "0 <= nu < 0.5") from error
-            rubber = m.law not in LINEAR_LAWS if self.stiffness_law == "auto" else self.stiffness_law == "hyperelastic"
-            curves.append(SecantCurve.of(m, mode=calibration) if rubber else SecantCurve.constant(m.shear))
-            chosen = volume if volume != "auto" else "determinant" if rubber else "mean"
-            volumes.append(_VOLUMES[chosen])
+            kind = self.stiffness_law
+            if kind == "auto":
+                kind = "constant" if m.law in LINEAR_LAWS else "hyperelastic"
+            curves.append(_curve(m, kind, calibration))
+            chosen = volume if volume != "auto" else "mean" if kind == "constant" else "determinant"
+            principal = isinstance(curves[-1], StretchCurve)
+            volumes.append(_VOLUMES[chosen] + (kernels.PRINCIPAL if principal else 0))
+            shears.append(m.shear if principal else float(curves[-1](0.0)))
             lame.append(2.0 * m.shear * nu / (1.0 - 2.0 * nu))
         self.curves = tuple(curves)
         self.shape_parameters = np.array(shapes)
         self._lame = np.array(lame)
         self._volume = np.array(volumes, dtype=np.int64)
-        self._shear = np.array([float(c(0.0)) for c in curves])
+        self._shear = np.array(shears)
+        # Elements with several points keep the mean volume, else rubber locks; see `_kernels.geometric`.
+        point = self._volume % kernels.PRINCIPAL != kernels.MEAN
+        self._share = {
+            kind: np.where(point, np.minimum(self._lame, part * self._shear), self._lame)
+            for kind, part in _SHARE.items()
+        }
         self._width = np.array([c.width for c in curves])
         rows = max(len(c.table) for c in curves)
         self._curves = np.zeros((len(curves), rows, 5))
@@ -98,12 +115,12 @@ class GeometricModel(SolidModel):
             # A curve shorter than the longest ends in constant continuations of its last row.
             self._curves[i, : len(c.table)] = c.table
             if c.width and len(c.table) < rows:
-                raise ArgumentError("materials", "tables of different length", "curves made by SecantCurve")
+                raise ArgumentError("materials", "tables of different length", "curves of one kind")
 
     # ---- elastic energy --------------------------------------------------------------------------
     def _tables(self) -> list[tuple[Any, ...]]:
         return [
-            (g.cells, grads, g.weights, row, self._curves, self._width, self._lame, self._volume)
+            (g.cells, grads, g.weights, row, self._curves, self._width, self._lame, self._volume, self._share[g.kind])
             for g, grads, row in zip(self.layout.groups, self._grads, self._material)
         ]
 
@@ -232,3 +249,11 @@ class GeometricModel(SolidModel):
     def inversions(self, state: Any) -> int:
         """Number of inverted elements."""
         return int((np.linalg.det(self.deformation_gradients(state)) <= 0.0).sum())
+
+
+def _curve(material: Material, kind: str, calibration: Mode) -> SecantCurve | StretchCurve:
+    if kind == "constant":
+        return SecantCurve.constant(material.shear)
+    if kind == "secant" or material.law in LINEAR_LAWS:
+        return SecantCurve.of(material, mode=calibration)
+    return StretchCurve.of(material)

@@ -153,7 +153,7 @@ class Flexing:
                 break
             before = q
             q, part = self._move(system, q, effort, change, goal, step, size, stride, exact)
-            effort = effort + part * change
+            effort = np.where(driven, effort, goal) if part == 1.0 else effort + part * change
             multipliers = rows.force + part * (step.force - rows.force)
             effort, contacts = problem.split(effort, multipliers, contacts, step.states)
             if size > 1e-2 * problem.length and self.inflated.any():
@@ -166,8 +166,10 @@ class Flexing:
                 status = Status.CONVERGED
                 break
             hold = part < 1.0 and not hold
-            if not hold and size < 1e-2 * problem.length and exact and rows.size == rows.drives and nearby is None:
-                nearby = system.factor
+            # a held pose is in balance with only a part of the commanded efforts: there is more to come
+            arrived = np.array_equal(effort[~driven], target[~driven])
+            near = size < 1e-2 * problem.length and exact and rows.size == rows.drives and nearby is None
+            if arrived and not hold and near:
                 q, effort, done, extra = self._polish(system, q, effort, target, size, tolerance)
                 used += extra
                 if done:

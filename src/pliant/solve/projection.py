@@ -49,7 +49,7 @@ class LocalStep:
         self.tables: list[tuple[Any, ...] | None] = []
         for group, table in zip(model.layout.groups, model._tables()):
             if group.kind == "tet4":
-                cells, grads, weights, *rest = table
+                cells, grads, weights, *rest, _ = table
                 self.tables.append(
                     (cells, np.ascontiguousarray(grads[:, 0, 1:]), np.ascontiguousarray(weights[:, 0]), *rest)
                 )
