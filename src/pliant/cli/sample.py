@@ -47,6 +47,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--start", default="rest", choices=("rest", "neighbour"), help="start of every solve")
     parser.add_argument("--workers", type=int, metavar="N", help="processes (default: all cores; 0: this one)")
     parser.add_argument("--scheduler", metavar="ADDRESS", help="of a Dask cluster, instead of local processes")
+    parser.add_argument("--device", metavar="NAME", help="of torch (cuda): many samples at once, where the model can")
     parser.add_argument("--seed", type=int, default=0)
 
 
@@ -68,6 +69,7 @@ def run(args: argparse.Namespace) -> int:
         start=args.start,
         workers=args.workers,
         scheduler=args.scheduler,
+        device=args.device,
         seed=args.seed,
         progress=not getattr(args, "json", False),
     )

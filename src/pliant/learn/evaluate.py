@@ -62,7 +62,7 @@ def evaluate_chunk(model: Any, question: Question, index: Sequence[int], u: Arra
     out = np.zeros(len(index), question.dtype)
     before: State | None = None
     for k, (i, command) in enumerate(zip(index, u)):
-        out[k], state = _one(model, question, int(i), command, before)
+        out[k], state = evaluate_one(model, question, int(i), command, before)
         before = state if question.start == "neighbour" and state is not None and state.ok else None
     return out
 
@@ -84,7 +84,10 @@ def _direct(model: Any, question: Question, index: Sequence[int], u: Array) -> A
     return out
 
 
-def _one(model: Any, question: Question, index: int, u: Array, before: State | None) -> tuple[Any, State | None]:
+def evaluate_one(
+    model: Any, question: Question, index: int, u: Array, before: State | None = None
+) -> tuple[Any, State | None]:
+    """The record of one sample, and its state where there is one."""
     import time
 
     begin = time.perf_counter()
