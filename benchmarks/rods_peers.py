@@ -103,7 +103,7 @@ def soromox_rollouts():
                 term = diffrax.ODETerm(lambda t, y, a: robot.forward_dynamics(t, y, (zero, force)))
                 return diffrax.diffeqsolve(
                     term, diffrax.Tsit5(), 0.0, duration, dt or 1e-4, y, stepsize_controller=control,
-                    max_steps=None, 
+                    max_steps=None,
                     saveat=diffrax.SaveAt(t1=True), throw=False,
                 ).ys[-1]  # fmt: skip
 
@@ -170,7 +170,7 @@ def mujoco_chain(links=9, dt=5e-3):
 def main():
     """Prints what was measured, or why not."""
     probe = "--first" in sys.argv
-    out = {}
+    out = {"load": os.getloadavg()[0]}
     jobs = {"soromox": lambda: soromox((3,) if probe else (3, 1, 8, 16), probe)}
     if not probe:
         jobs |= {"rollouts": soromox_rollouts, "elastica": elastica, "mujoco": mujoco_chain}

@@ -25,6 +25,7 @@ _HOME: dict[str, str] = {
     # actuators
     "Cable": "pliant.actuators",
     "Chamber": "pliant.actuators",
+    "Closure": "pliant.actuators",
     "LineLoad": "pliant.actuators",
     "PointForce": "pliant.actuators",
     "PatchForce": "pliant.actuators",

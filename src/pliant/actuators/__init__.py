@@ -8,6 +8,7 @@ from typing import Any
 from pliant.actuators.actuator import Actuator, Drive, Interval
 from pliant.actuators.cable import Cable
 from pliant.actuators.chamber import Chamber
+from pliant.actuators.closure import Closure, pin, weld
 from pliant.actuators.dielectric import DielectricLayer
 from pliant.actuators.forces import PatchForce, PointForce
 from pliant.actuators.loads import LineLoad, Wrench
@@ -19,6 +20,7 @@ __all__ = [
     "Actuator",
     "Cable",
     "Chamber",
+    "Closure",
     "DielectricLayer",
     "Drive",
     "Interval",
@@ -29,11 +31,13 @@ __all__ = [
     "Stiffness",
     "Wrench",
     "actuator_from_dict",
+    "pin",
+    "weld",
 ]
 
 _KINDS: dict[str, type[Actuator]] = {
     c.kind: c
-    for c in (Cable, Chamber, DielectricLayer, PointForce, PatchForce, Stiffness, Slide, Wrench, LineLoad)
+    for c in (Cable, Chamber, Closure, DielectricLayer, PointForce, PatchForce, Stiffness, Slide, Wrench, LineLoad)
 }
 
 

@@ -1,4 +1,4 @@
-"""How actuators act on rods: tendons, pressure channels, point forces.
+"""How actuators act on rods: tendons, pressure channels, point forces, loads, slides, closures of loops.
 
 Every actuator is a coordinate d(q) with exact first and second derivatives. Between via points on the body a
 tendon runs in a channel of the material (straight in material coordinates); towards points fixed in the world
@@ -15,9 +15,10 @@ import numpy as np
 from pliant._kernels.rod import RodWork
 from pliant._kernels.rod_points import load_tangent, place_points, point_columns, point_jacobians
 from pliant._kernels.rod_threads import thread_hessian, thread_values
-from pliant.actuators import Actuator, Cable, Chamber, LineLoad, PointForce, Slide, Wrench
+from pliant.actuators import Actuator, Cable, Chamber, Closure, LineLoad, PointForce, Slide, Wrench
 from pliant.actuators.actuator import check_points
 from pliant.errors import ArgumentError
+from pliant.models.rod_closures import RodClosures
 from pliant.models.rod_tables import RodLayout, Station
 
 Array = np.ndarray
@@ -79,6 +80,7 @@ class RodDrives:
         # actuator, point, force, moment, and whether they are in the section's axes and turn with it
         self._loads: list[tuple[int, int, Array, Array, bool]] = []
         self._slides: list[tuple[int, int, Array]] = []  # actuator, first coordinate, its row
+        self._closures = RodClosures(layout)
         self.thread_of: list[int] = []  # actuator of each thread
         for a, actuator in enumerate(actuators):
             if isinstance(actuator, Cable):
@@ -103,11 +105,13 @@ class RodDrives:
                 self._load(actuator, a, stations)
             elif isinstance(actuator, Slide):
                 self._slide(actuator, a)
+            elif isinstance(actuator, Closure):
+                self._closures.add(actuator, a, stations)
             else:
                 raise ArgumentError(
                     "actuators",
                     f"{actuator.name!r} ({actuator.kind}) does not act on rods",
-                    "Cable, Chamber, PointForce, Wrench, LineLoad, Slide",
+                    "Cable, Chamber, PointForce, Wrench, LineLoad, Slide, Closure",
                 )
         self.threads = layout.threads(paths)
         self.points = layout.points(stations)
@@ -194,9 +198,10 @@ class RodDrives:
         return R @ force, R @ moment
 
     def calibrate(self, work: RodWork, q: Array) -> None:
-        """Takes the values at the rest configuration as zero; needs the kinematics at q."""
+        """Takes the values at the rest configuration as zero (not of closures); needs the kinematics at q."""
         self.zero = np.zeros(self.n)
         self.zero = self.evaluate(work, q)[0]
+        self.zero[self._closures.actuators] = 0.0
 
     def evaluate(self, work: RodWork, q: Array) -> tuple[Array, Array]:
         """Displacements (nu,) and their rows (nu, n); needs the kinematics at q if `pointed`."""
@@ -219,6 +224,7 @@ class RodDrives:
             for a, i, direction in self._pushes:
                 value[a] += float(direction @ self._x[i])
                 rows[a] += direction @ self._jac[i, 3:]
+            self._closures.evaluate(self.points, self._x, self._jac, value, rows)
         for a, d0, row in self._slides:
             value[a] += float(row @ q[d0 : d0 + len(row)])
             rows[a, d0 : d0 + len(row)] += row
@@ -279,3 +285,5 @@ class RodDrives:
                     t, work, self.points, q, i, self._x, effort[a] * force, effort[a] * moment, follower,
                     self._twists, H,
                 )  # fmt: skip
+        if len(self._closures):
+            self._closures.add_hessian(t, work, self.points, q, self._x, self._jac, effort, H)

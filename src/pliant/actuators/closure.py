@@ -1,0 +1,121 @@
+"""Joints that close loops: two places of rods, or a place and the world, held together.
+
+A closure is one direction of such a joint. It is an actuator driven by displacement: its displacement is what the two
+places lack to meet, the solvers hold it at zero by a multiplier, and its effort is the reaction of the joint. `weld`
+and `pin` give the closures of a whole joint.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+
+from pliant.actuators.actuator import Actuator, Drive, Interval, check_vector
+from pliant.errors import ArgumentError
+
+Vector = tuple[float, float, float]
+Quaternion = tuple[float, float, float, float]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Closure(Actuator):
+    """One direction in which a place of a rod is held to another place.
+
+    Its displacement is axis . (x - x_other) [m], or with `turn` the sine of the angle about the axis by which the
+    section is turned off its joined orientation; its effort is the force [N] or moment [N m] of the joint on the rod
+    along the axis, and its opposite on the other. At zero, which is the default command, the joint is closed. It need
+    not be so at rest: `equilibrium` then bends the rods until it is.
+
+    Attributes:
+        point: the place on the rod, in the rest pose [m].
+        other_point: the place it is held to: on `other` in the rest pose, or in the world [m].
+        axis: direction in the world or, with `turn`, in the axes of the other section; normalised.
+        turn: hold the rotation about the axis instead of the translation along it.
+        rotation: orientation of the section in the axes of the other one (of the world) when joined, wxyz; None for
+            that of the rest pose. Closing turns the sections by the shorter way: start within a right angle of it.
+        body: name of the rod; "" takes the nearest.
+        other: name of the rod it is held to (it may be the same one); "" for the world.
+    """
+
+    kind: ClassVar[str] = "closure"
+
+    point: Vector
+    other_point: Vector
+    axis: Vector
+    turn: bool = False
+    rotation: Quaternion | None = None
+    body: str = ""
+    other: str = ""
+    drive: Drive = "displacement"
+    displacement_limits: Interval = (0.0, 0.0)
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        for field in ("point", "other_point"):
+            self._set(field, check_vector(f"{self.name}.{field}", getattr(self, field)))
+        axis = np.array(check_vector(f"{self.name}.axis", self.axis))
+        length = float(np.linalg.norm(axis))
+        if length == 0:
+            raise ArgumentError(f"{self.name}.axis", "the zero vector has no direction", "a non-zero vector")
+        self._set("axis", check_vector(f"{self.name}.axis", axis / length))
+        if self.rotation is None:
+            return
+        q = np.array(self.rotation, dtype=float)
+        if q.shape != (4,) or not np.isfinite(q).all() or not np.linalg.norm(q) > 0:
+            raise ArgumentError(f"{self.name}.rotation", f"{self.rotation!r}", "a quaternion wxyz")
+        q = q / np.linalg.norm(q)
+        self._set("rotation", (float(q[0]), float(q[1]), float(q[2]), float(q[3])))
+
+
+def pin(
+    name: str, *, point: Sequence[float], other_point: Sequence[float], body: str = "", other: str = ""
+) -> tuple[Closure, ...]:
+    """The three closures of a ball joint: the places meet, the sections turn freely.
+
+    Args: as in `Closure`; their names are `name`.x, .y, .z.
+    """
+    return _joint(name, (False,), point, other_point, None, body, other)
+
+
+def weld(
+    name: str,
+    *,
+    point: Sequence[float],
+    other_point: Sequence[float],
+    rotation: Sequence[float] | None = None,
+    body: str = "",
+    other: str = "",
+) -> tuple[Closure, ...]:
+    """The six closures of a rigid joint: the places meet and the sections keep their relative orientation.
+
+    Args: as in `Closure`; their names are `name`.x, .y, .z and `name`.rx, .ry, .rz.
+    """
+    return _joint(name, (False, True), point, other_point, rotation, body, other)
+
+
+def _joint(
+    name: str,
+    turns: Sequence[bool],
+    point: Sequence[float],
+    other_point: Sequence[float],
+    rotation: Sequence[float] | None,
+    body: str,
+    other: str,
+) -> tuple[Closure, ...]:
+    return tuple(
+        Closure(
+            name=f"{name}.{'r' if turn else ''}{letter}",
+            point=check_vector("point", point),
+            other_point=check_vector("other_point", other_point),
+            axis=check_vector("axis", axis),
+            turn=turn,
+            rotation=None if rotation is None or not turn else tuple(rotation),  # type: ignore[arg-type]
+            body=body,
+            other=other,
+        )
+        for turn in turns
+        for letter, axis in zip("xyz", np.eye(3))
+    )
