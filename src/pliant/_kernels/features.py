@@ -96,10 +96,26 @@ def update_features(f, flat):
 
 @njit(cache=True, error_model="numpy", nogil=True)
 def primitive_boxes(f, slack, low, high):
-    """Boxes (np, 6): positions with their radius, and the normals that the features may push along."""
-    x, prims, radius, normals = f.x, f.prims, f.radius, f.normals
-    prim_edges, edge_prims = f.prim_edges, f.edge_prims
+    """Boxes (np, 6): positions with their radius, and the normals that the features owned by a primitive may push along.
+
+    A vertex pushes along the spherical hull of the normals around it, an edge along the arc between its two. Both
+    are normalised sums of unit vectors, at least c long where c is the smallest cosine to their middle: they
+    leave the box of those vectors by 1 / c - 1 at most.
+    """
+    x, prims, radius, normals, vertex_owner = f.x, f.prims, f.radius, f.normals, f.vertex_owner
+    prim_edges, edge_prims, edge_owner = f.prim_edges, f.edge_prims, f.edge_owner
     vertex_normals, edge_normals = f.vertex_normals, f.edge_normals
+    around = np.empty((x.shape[0], 6))
+    around[:, :3], around[:, 3:] = np.inf, -np.inf
+    narrowest = np.ones(x.shape[0])
+    for p in range(prims.shape[0]):
+        if prims[p, 2] >= 0:
+            n = at(normals, p)
+            for k in range(3):
+                v = prims[p, k]
+                narrowest[v] = min(narrowest[v], inner(n, at(vertex_normals, v)))
+                for d in range(3):
+                    around[v, d], around[v, 3 + d] = min(around[v, d], n[d]), max(around[v, 3 + d], n[d])
     for p in range(prims.shape[0]):
         count = 3 if prims[p, 2] >= 0 else 2
         for d in range(3):
@@ -110,28 +126,31 @@ def primitive_boxes(f, slack, low, high):
                 b = max(b, x[v, d] + radius[v])
             low[p, d], high[p, d] = a, b
         every = count == 2
-        n = at(normals, p)
-        spread = 1.0
+        least = 1.0
         if not every:
+            n = at(normals, p)
             for d in range(3):
                 low[p, 3 + d], high[p, 3 + d] = n[d], n[d]
             for k in range(3):
-                e = prim_edges[p, k]
+                e, v = prim_edges[p, k], prims[p, k]
                 if edge_prims[e, 1] < 0:
                     every = True
                     break
-                m = at(normals, edge_prims[e, 0] + edge_prims[e, 1] - p)
-                g, h = at(vertex_normals, prims[p, k]), at(edge_normals, e)
-                spread = min(spread, inner(h, n), inner(g, n))
-                for d in range(3):
-                    low[p, 3 + d] = min(low[p, 3 + d], m[d], g[d], h[d])
-                    high[p, 3 + d] = max(high[p, 3 + d], m[d], g[d], h[d])
-        if every or spread < 0.0:  # spikes push anywhere
+                if edge_owner[e] == p:
+                    m = at(normals, edge_prims[e, 1])
+                    least = min(least, inner(at(edge_normals, e), n))
+                    for d in range(3):
+                        low[p, 3 + d], high[p, 3 + d] = min(low[p, 3 + d], m[d]), max(high[p, 3 + d], m[d])
+                if vertex_owner[v] == p:
+                    least = min(least, narrowest[v])
+                    for d in range(3):
+                        low[p, 3 + d] = min(low[p, 3 + d], around[v, d])
+                        high[p, 3 + d] = max(high[p, 3 + d], around[v, 3 + d])
+        if every or least < 0.3:  # spikes push anywhere
             for d in range(3, 6):
                 low[p, d], high[p, d] = -2.0, 2.0
         else:
-            # cones are arcs between the sampled normals; they bulge out of the box of their ends
-            room = slack + 0.45 * (1.0 - spread)
+            room = slack + 1.0 / least - 1.0
             for d in range(3, 6):
                 low[p, d] -= room
                 high[p, d] += room
