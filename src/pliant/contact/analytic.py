@@ -178,39 +178,70 @@ def _between_vertices(
     if not len(keep):
         return None
     vertices = simplices[keep]
-    weights = _lowest(x[vertices], surface.radius[vertices], obstacle)
-    snapped = np.where(weights < 1e-4, 0.0, weights)
-    snapped /= snapped.sum(axis=1, keepdims=True)
-    zeros = (snapped == 0.0).sum(axis=1)
-    size = simplices.shape[1]
-    inner = zeros < size - 1  # the lowest point is not a vertex
-    if size == 3:
-        # On an edge it must be lowest seen from both triangles, and is reported once.
-        on_edge = np.flatnonzero(zeros == 1)
-        opposite = np.argmax(snapped[on_edge] == 0.0, axis=1)
-        edge = surface.prim_edges[keep[on_edge], (opposite + 1) % 3]
-        unique, first, times = np.unique(edge, return_index=True, return_counts=True)
-        wanted = 1 + (surface.edge_prims[unique, 1] >= 0)
-        inner[on_edge] = False
-        good = on_edge[first[times >= wanted]]
-        inner[good] = True
-        feature = keep.copy()
-        feature[on_edge] = edge
-        kind = np.where(zeros == 1, _EDGE, _FACE)
-    else:
+    weights, points, distance, depth = _at_lowest(surface, x, obstacle, how, vertices)
+    zeros = (weights == 0.0).sum(axis=1)
+    inside = depth < gap[vertices].min(axis=1) - how.sag
+    if simplices.shape[1] == 2:
         feature = surface.prim_edges[len(surface.triangles) + keep, 0]
+        chosen = np.flatnonzero(inside & (zeros == 0) & (depth < how.alarm))
         kind = np.full(len(keep), _EDGE)
-    points = np.einsum("mk,mki->mi", snapped, x[vertices])
-    distance, n = obstacle.distance_and_normals(points)
-    n = _square_to(n, x[vertices], snapped > 0.0)
-    depth = distance - np.einsum("mk,mk->m", snapped, surface.radius[vertices]) - how.offset
-    inner &= (depth < how.alarm) & (depth < gap[vertices].min(axis=1) - how.sag)
-    chosen = np.flatnonzero(inner)
+    else:
+        edges, on_edge = _on_edges(surface, x, obstacle, how, keep, points, depth, gap, normal)
+        # A lowest point inside a face counts where the edges around it are higher.
+        around = np.full(len(surface.edges), np.inf)
+        around[edges] = on_edge[3]
+        least = np.minimum(around[surface.prim_edges[keep]].min(axis=1), gap[vertices].min(axis=1))
+        face = np.flatnonzero((zeros == 0) & (depth < least - how.sag) & (depth < how.alarm))
+        ends = surface.edges[edges]
+        vertices = np.concatenate([vertices[face], np.column_stack([ends, ends[:, 1]])])
+        wide = np.column_stack([on_edge[0], np.zeros(len(edges))])
+        parts = zip((weights, points, distance, depth), (wide, *on_edge[1:]))
+        weights, points, distance, depth = (np.concatenate([a[face], b]) for a, b in parts)
+        feature = np.concatenate([keep[face], edges])
+        kind = np.repeat([_FACE, _EDGE], [len(face), len(edges)])
+        chosen = np.arange(len(feature))
     if not len(chosen):
         return None
+    corners, active = x[vertices[chosen]], weights[chosen] > 0.0
+    n = _square_to(obstacle.distance_and_normals(points[chosen])[1], corners, active)
     return Contacts.build(
-        gap=depth[chosen], normal=n[chosen], vertices=vertices[chosen], weights=snapped[chosen],
-        position=points[chosen], point=points[chosen] - distance[chosen, None] * n[chosen],
+        gap=depth[chosen], normal=n, vertices=vertices[chosen], weights=weights[chosen],
+        position=points[chosen], point=points[chosen] - distance[chosen, None] * n,
         obstacle=np.full(len(chosen), index), key=pack(index, kind[chosen], feature[chosen]),
         friction=np.full(len(chosen), obstacle.friction),
     )  # fmt: skip
+
+
+def _at_lowest(surface: Surface, x: Array, obstacle: Obstacle, how: Sampling, vertices: Array) -> tuple[Array, ...]:
+    """Weights (m, k), positions (m, 3), distances and gaps (m,) of the lowest points of simplices."""
+    weights = _lowest(x[vertices], surface.radius[vertices], obstacle)
+    weights = np.where(weights < 1e-4, 0.0, weights)
+    weights /= weights.sum(axis=1, keepdims=True)
+    points = np.einsum("mk,mki->mi", weights, x[vertices])
+    distance = obstacle.distance(points)
+    return weights, points, distance, distance - np.einsum("mk,mk->m", weights, surface.radius[vertices]) - how.offset
+
+
+def _on_edges(
+    surface: Surface, x: Array, obstacle: Obstacle, how: Sampling,
+    keep: Array, lowest: Array, depth: Array, gap: Array, normal: Array,
+) -> tuple[Array, tuple[Array, ...]]:  # fmt: skip
+    """Edges of triangles `keep` that are lowest between their ends, and `_at_lowest` of them.
+
+    Where an obstacle lies flat on a row of triangles, the lowest point of each is anywhere along a line, and a tilt by
+    rounding moves it. So an edge need not be lowest in its triangles, whose lowest points and gaps are given: it counts
+    while the way down from it is flatter than the `tolerance`.
+    """
+    edges = np.unique(surface.prim_edges[keep])
+    edges = edges[_candidates(x, surface.edges[edges], gap, normal, how, obstacle)]
+    if not len(edges):
+        return edges, (np.zeros((0, 2)), np.zeros((0, 3)), np.zeros(0), np.zeros(0))
+    ends = surface.edges[edges]
+    found = weights, points, _, own = _at_lowest(surface, x, obstacle, how, ends)
+    good = (weights > 0.0).all(axis=1) & (own < gap[ends].min(axis=1) - how.sag) & (own < how.alarm)
+    number = np.full(len(surface.prims) + 1, -1)  # the last place is for the missing second triangle of a border
+    number[keep] = np.arange(len(keep))
+    for beside in number[surface.edge_prims[edges]].T:
+        way = np.linalg.norm(points - lowest[beside], axis=1)
+        good &= (beside < 0) | (own - depth[beside] <= how.tolerance * way + how.sag)
+    return edges[good], tuple(part[good] for part in found)
