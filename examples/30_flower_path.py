@@ -1,8 +1,8 @@
 """The three-chamber arm: where each chamber takes the tip, and a flower drawn by the inverse (X6, X11).
 
 First the tip path as one, two and three chambers are filled, on two meshes: linear elements are too stiff for thin
-folded walls, and the finer mesh says by how much. Then a flower of three petals, as in the source (there with tips 40 mm from
-the axis and 12 mm down; here scaled to what the pressures of this mesh reach). `follow` needs about five linearisations
+folded walls, and the finer mesh says by how much. Then a flower of three petals, as in the source (there with tips
+40 mm from the axis and 12 mm down; here scaled to what the pressures of this mesh reach). `follow` needs about five linearisations
 per waypoint with exact sensitivities; the source took 138 s per waypoint, about 32 forward solves. Waypoints of the
 answer are solved again forwards, from the unloaded arm.
 """
@@ -51,7 +51,7 @@ def main(quick: bool = False) -> float:
     run = pl.follow(model, path, start=middle)
     checked = np.array([model.locate(flex(model, u), "tip").position for u in run.u[::5]])
     error = 1e3 * np.linalg.norm(checked - path[::5], axis=1).max()
-    print(f"flower: {len(path)} waypoints, each {run.elapsed.mean():.2f} s, {run.iterations.mean():.1f} linearisations; "
+    print(f"flower: {len(path)} waypoints, each {run.elapsed.mean():.2f} s, {run.iterations.mean():.1f} iterations; "
           f"{sum(s.ok for s in run.status)} converged, {run.u.min() / 1e3:.0f} to {run.u.max() / 1e3:.0f} kPa, "
           f"largest error {1e3 * run.error('tip').max():.1e} mm, solved forwards from rest {error:.1e} mm")  # fmt: skip
     above.plot(*(1e3 * path.T), "k--", linewidth=1, label="wanted")
