@@ -2,9 +2,9 @@
 
 First the tip path as one, two and three chambers are filled, on two meshes: linear elements are too stiff for thin
 folded walls, and the finer mesh says by how much. Then a flower of three petals, as in the source (there with tips
-40 mm from the axis and 12 mm down; here scaled to what the pressures of this mesh reach). `follow` needs about five linearisations
-per waypoint with exact sensitivities; the source took 138 s per waypoint, about 32 forward solves. Waypoints of the
-answer are solved again forwards, from the unloaded arm.
+40 mm from the axis and 12 mm down; here scaled to what the pressures of this mesh reach). `follow` needs about four
+linearisations per waypoint with exact sensitivities; the source took 138 s per waypoint, about 32 forward solves.
+Waypoints of the answer are solved again forwards, from the unloaded arm.
 """
 
 from __future__ import annotations
