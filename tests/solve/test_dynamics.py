@@ -178,11 +178,12 @@ def test_prescribed_strokes_are_met_at_every_step():
         assert state.effort.min() >= 0  # cables never push
 
 
-def test_a_falling_block_lands_and_rests():
+@pytest.mark.parametrize("scheme", ["euler", "alpha"])
+def test_a_falling_block_lands_and_rests(scheme):
     material = Corotational.from_young(1e5, 0.3, density=1000, rayleigh_mass=5.0, rayleigh_stiffness=0.002)
     robot = box_robot((0.02, 0.02, 0.02), (2, 2, 2), material, fixations=(), gravity=(0, 0, -9.81), origin=(0, 0, 0.01))
     model = FemModel(robot)
-    stepper = Stepper(model, obstacles=[Plane(point=(0, 0, 0), normal=(0, 0, 1))], scheme="euler")
+    stepper = Stepper(model, obstacles=[Plane(point=(0, 0, 0), normal=(0, 0, 1))], scheme=scheme)
     state = stepper.start()
     for _ in range(150):
         state = stepper.step(state, None, 5e-3)

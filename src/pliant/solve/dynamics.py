@@ -194,9 +194,9 @@ class Stepper:
                 continue
             rows = problem.rows(here.q, here.effort, command, contacts)
             if K is not None:
-                # The multipliers act at the new time level; scaled so that the contact force is the true one.
+                # Contact forces act fully in the step that finds them: only what has an old value is blended with it.
                 turning = problem.contact_stiffness(here.q, contacts)
-                matrix = level.matrix(K if turning is None else K + turning, M)
+                matrix = level.matrix(K if turning is None else K + turning / weight, M)
                 if exact:
                     matrix = matrix + level.gyroscopic(model, here.q, here.increment)
                 system = _system(matrix, rows)
@@ -221,7 +221,8 @@ class Stepper:
             rate = min(size / previous, 0.5) if previous < math.inf else 0.5
             alpha = 0.5 if size > 2.0 * previous and here.iterations > 4 else 1.0
             taken = _Iterate(here.q, here.increment, here.effort, contacts)
-            multipliers = rows.force + alpha * (move.force / weight - rows.force)
+            blended = np.where(np.arange(len(rows.force)) < rows.drives, weight, 1.0)
+            multipliers = rows.force + alpha * (move.force / blended - rows.force)
             here.effort, here.contacts = problem.split(here.effort, multipliers, contacts, move.states)
             here.q, here.increment = model.retract(taken.q, alpha * move.dq), taken.increment + alpha * move.dq
             here.factor = system.factor
