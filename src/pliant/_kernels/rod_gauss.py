@@ -108,7 +108,7 @@ def gauss_rollout(
             before = 0.0
             k = 0
             while k < iterations:
-                if abs(part - made) > 1e-9 * h or (rate > 0.3 and not fresh):
+                if abs(part - made) > 1e-9 * h or (rate > 0.5 and not fresh):
                     for i in range(n):
                         x[i] = q[i] + 0.5 * part * v[i]
                         y[i] = v[i] + 0.25 * part * (a[0, i] + a[1, i])
