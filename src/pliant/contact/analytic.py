@@ -19,6 +19,7 @@ from pliant.contact.primitives import Capsule, Cylinder, Sphere
 from pliant.contact.surface import Surface
 
 Array = np.ndarray
+_ROUNDING = 1e-9  # of the alarm distance
 _VERTEX, _EDGE, _FACE = 8, 9, 10  # kinds in the keys; 1 to 6 belong to pairs of features
 
 
@@ -187,11 +188,11 @@ def _between_vertices(
         kind = np.full(len(keep), _EDGE)
     else:
         edges, on_edge = _on_edges(surface, x, obstacle, how, keep, points, depth, gap, normal)
-        # A lowest point inside a face counts where the edges around it are higher.
+        # A lowest point inside a face counts where the edges around it are higher, by more than rounding.
         around = np.full(len(surface.edges), np.inf)
         around[edges] = on_edge[3]
         least = np.minimum(around[surface.prim_edges[keep]].min(axis=1), gap[vertices].min(axis=1))
-        face = np.flatnonzero((zeros == 0) & (depth < least - how.sag) & (depth < how.alarm))
+        face = np.flatnonzero((zeros == 0) & inside & (depth < least - _ROUNDING * how.alarm) & (depth < how.alarm))
         ends = surface.edges[edges]
         vertices = np.concatenate([vertices[face], np.column_stack([ends, ends[:, 1]])])
         wide = np.column_stack([on_edge[0], np.zeros(len(edges))])
