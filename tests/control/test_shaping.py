@@ -8,7 +8,7 @@ from harness import check_derivatives
 
 import pliant as pl
 from pliant.control.computed_torque import ComputedTorque
-from pliant.control.impedance import Impedance
+from pliant.control.impedance import Impedance, jacobian_rate
 from pliant.control.kinematics import elastic_gradient, inverse_kinematics
 from pliant.control.observer import MarkerEstimator, ReducedControl
 from pliant.control.shaping import energy_shaping
@@ -142,17 +142,43 @@ def test_computed_torque_tracks():
     assert np.abs(run.q - wanted)[late].max() < 0.5
 
 
-def test_impedance_pushes_with_its_stiffness():
+@pytest.mark.parametrize("compensate", ["all", "task"])
+def test_impedance_pushes_with_its_stiffness(compensate):
+    """At rest against a frictionless wall the contact force is the spring's, k (x_d - x), and no other."""
     model = Modal(arm(2, True))
     wall = pl.Plane(point=(0.0, 0.0, 0.03), normal=(0.0, 0.0, -1.0))
-    control = Impedance(model, (0.10, 0.0, 0.05), stiffness=5.0, damping=0.3, compensate="all")
-    run = simulate(model, control, duration=2.0, dt=0.01, obstacles=[wall])
+    control = Impedance(model, (0.10, 0.0, 0.05), stiffness=5.0, damping=0.3, compensate=compensate)
+    run = simulate(model, control, duration=5.0, dt=0.02, obstacles=[wall])
     assert run.ok
     assert control.touched is not None
     x = run.points["tip"][-1]
-    # the wall holds the skin of the tip (radius 8.25 mm) at z = 30 mm; the spring pushes 0.14 N there
-    assert x[2] == pytest.approx(0.03 - 0.00825, abs=1.5e-3)
-    assert 0.1 < run.contact_force[-1] < 0.5
+    # the wall holds the skin of the tip (radius 8.25 mm) at z = 30 mm
+    assert x[2] == pytest.approx(0.03 - 0.00825, abs=1e-6)
+    assert x[0] == pytest.approx(0.10, abs=1e-3)  # along the wall the spring is free
+    assert run.contact_force[-1] == pytest.approx(5.0 * (0.05 - x[2]), rel=5e-3)
+
+
+def test_impedance_gives_the_tip_its_task_space_dynamics():
+    """Lambda x'' + eta J_M^+ x' + D_c x' + material damping = K_c (x_d - x), in motion."""
+    model = Modal(arm(2, False))
+    rng = np.random.default_rng(4)
+    q, v = rng.standard_normal(model.nq) * 8, rng.standard_normal(model.nv) * 40
+    control = Impedance(model, (0.08, 0.02, 0.03), stiffness=20.0, damping=0.5)
+    u = control(0.0, State(q, v, np.zeros(model.nu), np.zeros(model.nu), q))
+    place = model.locate(q, "tip", jacobian=True)
+    J, M = place.jacobian[3:], model.inertia(q)
+    h = 1e-6
+    ahead, behind = (model.locate(q + s * h * v, "tip", jacobian=True).jacobian[3:] for s in (1, -1))
+    Jdot = (ahead - behind) / (2 * h)
+    assert np.allclose(jacobian_rate(model, q, v, "tip"), Jdot, atol=1e-6 * np.abs(Jdot).max())
+    a = np.linalg.solve(M, model.force(q, u) - model.bias(q, v) - model.damping(q, u) @ v)
+    mobility = np.linalg.inv(J @ np.linalg.solve(M, J.T))
+    project = mobility @ J @ np.linalg.inv(M)
+    eta = project @ model.coriolis(q, v) - mobility @ Jdot
+    speed = J @ v
+    left = mobility @ (J @ a + Jdot @ v) + eta @ project.T @ speed + 0.5 * speed + project @ model.damping(q, u) @ v
+    right = 20.0 * (np.array([0.08, 0.02, 0.03]) - place.position)
+    assert np.abs(left - right).max() < 1e-3 * np.abs(mobility @ J @ a).max()
 
 
 def test_impedance_switches_set_point_on_contact():

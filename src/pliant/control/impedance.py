@@ -1,10 +1,14 @@
 """Cartesian impedance control: the tip behaves like a spring and a damper, free or in contact.
 
-    Lambda = (J M^-1 J^T)^-1,  J_M^+ = M^-1 J^T Lambda
-    tau = J^T [ J_M^{+T} (f_e + f_g) + eta (I - J_M^+ J) v + K_c (x_d - x) - D_c J v ],  eta = Lambda (J M^-1
-    C - J')
+    Lambda = (J M^-1 J^T)^-1,  J_M^+ = M^-1 J^T Lambda,  eta = Lambda (J M^-1 C - J')
+    tau = J^T [ J_M^{+T} (f_e + f_g) + eta (I - J_M^+ J) v + K_c (x_d - x) - D_c J v ]
 
-On the first contact the set-point may change (approach, then exploration).
+With forces on every coordinate the tip then moves as
+
+    Lambda x'' + (eta J_M^+ + D_c) x' + (material damping) = K_c (x_d - x) + f_contact,
+
+where Lambda' - 2 eta J_M^+ is skew: passive, and at rest against a wall f_contact = -K_c (x_d - x). On the first
+contact the set-point may change (approach, then exploration).
 """
 
 from __future__ import annotations
@@ -24,9 +28,8 @@ class Impedance:
     """Impedance of a point of the arm.
 
     Args:
-        model: a rod or constant-curvature model (with `coriolis`), or any model; the velocity term is left
-            out if it
-            has no `coriolis`.
+        model: a rod or constant-curvature model; or any model, without the velocity term where it has no `coriolis` and
+            `load_stiffness`.
         target: position, PointTarget or a function of time: approach.
         stiffness: K_c [N/m].
         damping: D_c [N s/m].
@@ -52,7 +55,8 @@ class Impedance:
     ) -> None:
         if compensate not in ("task", "all"):
             raise ArgumentError("compensate", f"{compensate!r}", "'task' or 'all'")
-        self.model, self.point = model, point or getattr(target, "point", "tip")
+        self.model = model
+        self.point: str = point or getattr(target, "point", "tip")
         self.first = reference_of(target)
         self.second = None if contact_target is None else reference_of(contact_target)
         self.stiffness, self.damping, self.blend = float(stiffness), float(damping), float(blend)
@@ -84,8 +88,28 @@ class Impedance:
         core = J @ MJ
         mobility = np.linalg.inv(core + 1e-6 * np.trace(core) / 3 * np.eye(3))
         held = mobility @ (MJ.T @ still)
-        coriolis = getattr(model, "coriolis", None)
-        if coriolis is not None and np.any(v):
+        rate = jacobian_rate(model, q, v, self.point) if np.any(v) else None
+        if rate is not None:
             aside = v - MJ @ (mobility @ (J @ v))
-            held = held + mobility @ (MJ.T @ (coriolis(q, v) @ aside))
+            held = held + mobility @ (MJ.T @ (model.coriolis(q, v) @ aside) - rate @ aside)
         return commands_for(model, q, J.T @ (held + F))
+
+
+def jacobian_rate(model: Any, q: Array, v: Array, point: str) -> Array | None:
+    """J' of the position of a point (3, nv), exact: minus the geometric stiffness of unit forces there, times v.
+
+    None if the model does not offer it (`coriolis`, `load_stiffness`), or if the point is no vertex of its skin.
+    """
+    if getattr(model, "coriolis", None) is None or getattr(model, "load_stiffness", None) is None:
+        return None
+    x = model.skin_positions(model.rest)
+    away = np.linalg.norm(x - model.locate(model.rest, point).position, axis=1)
+    k = int(np.argmin(away))
+    if away[k] > 1e-9 * float(np.ptp(x, axis=0).max()):
+        return None
+    rows = np.empty((3, model.nv))
+    for c in range(3):
+        force = np.zeros((model.skin.size, 3))
+        force[k, c] = 1.0
+        rows[c] = -(model.load_stiffness(q, force) @ v)
+    return rows

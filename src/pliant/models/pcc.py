@@ -309,6 +309,10 @@ class PccModel:
         """d/dq of sum_k weights[i,k] directions[i] . x[vertices[i,k]] (m, nv)."""
         return self.rod.skin_rows(q, vertices, weights, directions)
 
+    def load_stiffness(self, q: Array, forces: Array) -> Array:
+        """-d/dq of the generalised force of forces (n, 3) [N] on the skin's vertices (nv, nv)."""
+        return self.rod.load_stiffness(q, forces)
+
     # ---- dynamics ------------------------------------------------------------------------------------------
     def inertia(self, q: Array) -> Array:
         """Mass matrix (nv, nv)."""
