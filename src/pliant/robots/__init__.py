@@ -15,11 +15,14 @@ from pliant.robots.beam import beam, golden_beam
 from pliant.robots.catheter import catheter
 from pliant.robots.diamond import diamond
 from pliant.robots.dielectric_crawler import dielectric_crawler
+from pliant.robots.elephant_trunk import elephant_trunk, trunk_channels
 from pliant.robots.finger import finger
 from pliant.robots.notched_finger import notched_finger
+from pliant.robots.octopus_arm import octopus_arm
 from pliant.robots.pneumatic_finger import pneumatic_finger
 from pliant.robots.pneunet import pneunet
 from pliant.robots.rolling_ring import rolling_ring
+from pliant.robots.rolling_sphere import rolling_sphere
 from pliant.robots.silicone_finger import silicone_finger
 from pliant.robots.three_chamber_arm import three_chamber_arm
 from pliant.robots.tower import slot_pairs, tower
@@ -33,18 +36,22 @@ __all__ = [
     "catheter",
     "diamond",
     "dielectric_crawler",
+    "elephant_trunk",
     "finger",
     "get",
     "golden_beam",
     "notched_finger",
+    "octopus_arm",
     "pneumatic_finger",
     "pneunet",
     "rolling_ring",
+    "rolling_sphere",
     "silicone_finger",
     "slot_pairs",
     "three_chamber_arm",
     "tower",
     "trunk",
+    "trunk_channels",
     "twister",
 ]
 
