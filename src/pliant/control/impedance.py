@@ -56,7 +56,7 @@ class Impedance:
         if compensate not in ("task", "all"):
             raise ArgumentError("compensate", f"{compensate!r}", "'task' or 'all'")
         self.model = model
-        self.point: str = point or getattr(target, "point", "tip")
+        self.point = str(point or getattr(target, "point", "tip"))
         self.first = reference_of(target)
         self.second = None if contact_target is None else reference_of(contact_target)
         self.stiffness, self.damping, self.blend = float(stiffness), float(damping), float(blend)
