@@ -83,7 +83,7 @@ def command_of(
         time=mechanics.time,
         contacts=work.contacts,
         status=status,
-        residual=float("nan") if single else _residual(mechanics, work, setting.length),
+        residual=work.moved / setting.length if single else _residual(mechanics, work, setting.length),
         iterations=count,
         elapsed=elapsed,
         factor=None if work.condensed is None else work.condensed.factor,

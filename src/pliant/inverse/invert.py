@@ -76,7 +76,9 @@ def invert(
         strict: raise `SolveError` if the solve does not succeed.
 
     Returns:
-        Command: actuation, predicted state, target errors, status, and the last QPCC with its solution.
+        Command: actuation, predicted state, target errors, status, and the last QPCC with its solution. The residual of
+        the state is the Newton correction that remains, relative to the size of the robot; with `iterations=1` it is
+        the step that was taken (what remains is of the order of its square), since looking would cost another assembly.
     """
     begin = time.perf_counter()
     wanted = [targets] if hasattr(targets, "evaluate") else list(targets)
@@ -260,7 +262,7 @@ def _iterate(setting: Problem, mechanics: Any, work: Work, options: Options, *, 
         dq, fraction = part * dq, min(fraction, part)
         effort = work.effort + part * (effort - work.effort)
         stroke = condensed.coordinate + part * (stroke - condensed.coordinate)
-    work.q = mechanics.move(work.q, dq)
+    work.q, work.moved = mechanics.move(work.q, dq), min(part, 1.0) * size
     work.effort = effort
     work.problem, work.solution, work.condensed, work.stroke = qpcc, solution, condensed, stroke
     _carry(work, contact, options.rows)

@@ -49,6 +49,7 @@ class Work:
     proximal: float
     small: int = 0
     turns: int = 0
+    moved: float = float("nan")  # how far the last step moved the robot [m]
     cost: float | None = None
     solution: QPCCSolution | None = None
     problem: QPCC | None = None
