@@ -146,7 +146,11 @@ class Flexing:
             change[driven] = 0.0
             if change.any():
                 load = load + model.actuation(q, effort) @ change
-            step = system.solve(load)
+            try:
+                step = system.solve(load)
+            except ArgumentError:  # a contact row without compliance, on an indefinite stiffness
+                status = Status.SINGULAR
+                break
             size = float(np.abs(step.dq).max(initial=0.0))
             if not np.isfinite(size):
                 status = Status.DIVERGED
