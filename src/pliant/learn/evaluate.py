@@ -5,11 +5,14 @@ from __future__ import annotations
 import contextlib
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from pliant.state import State, Status
+
+if TYPE_CHECKING:
+    from pliant.solve.sensitivity import Sensitivity
 
 Array = np.ndarray
 REASON = 200
@@ -60,11 +63,27 @@ def evaluate_chunk(model: Any, question: Question, index: Sequence[int], u: Arra
         with contextlib.suppress(Exception):  # then one by one, to know which of them fails
             return _direct(model, question, index, u)
     out = np.zeros(len(index), question.dtype)
-    before: State | None = None
+    before: Solved | None = None
     for k, (i, command) in enumerate(zip(index, u)):
-        out[k], state = evaluate_one(model, question, int(i), command, before)
-        before = state if question.start == "neighbour" and state is not None and state.ok else None
+        out[k], solved = evaluate_one(model, question, int(i), command, before)
+        before = solved if question.start == "neighbour" else None
     return out
+
+
+@dataclass(frozen=True, eq=False)
+class Solved:
+    """A sample that is solved: the next one of its chunk starts from it, moved along its sensitivity where known."""
+
+    state: State
+    slopes: Sensitivity | None = None
+
+    def towards(self, model: Any, u: Array) -> State:
+        """A start for the command u."""
+        if self.slopes is None:
+            return self.state
+        change = u - self.state.u
+        q = model.retract(self.state.q, self.slopes.configuration @ change)
+        return self.state.but(q=q, effort=self.state.effort + self.slopes.effort @ change)
 
 
 def _direct(model: Any, question: Question, index: Sequence[int], u: Array) -> Array:
@@ -85,9 +104,9 @@ def _direct(model: Any, question: Question, index: Sequence[int], u: Array) -> A
 
 
 def evaluate_one(
-    model: Any, question: Question, index: int, u: Array, before: State | None = None
-) -> tuple[Any, State | None]:
-    """The record of one sample, and its state where there is one."""
+    model: Any, question: Question, index: int, u: Array, before: Solved | None = None
+) -> tuple[Any, Solved | None]:
+    """The record of one sample, and what the next one can start from."""
     import time
 
     begin = time.perf_counter()
@@ -95,20 +114,20 @@ def evaluate_one(
     row["index"], row["u"] = index, u
     row["position"], row["rotation"], row["jacobian"] = np.nan, np.nan, np.nan
     row["shape"] = np.nan
-    state: State | None = None
+    solved: Solved | None = None
     try:
-        state = _solve(model, u, before)
+        state = _solve(model, u, None if before is None else before.towards(model, u))
         row["status"] = STATUSES.index(state.status)
         if state.ok:
-            _record(model, question, state, row)
+            solved = _record(model, question, state, row)
         else:
             row["reason"] = (f"{state.status}" + "".join(f"; {n}" for n in state.notes)).encode()[:REASON]
     except Exception as error:  # whatever a model does wrong belongs to this sample, not to the others
         row["status"] = STATUSES.index(Status.DIVERGED)
         row["reason"] = f"{type(error).__name__}: {error}".encode()[:REASON]
-        row["position"], state = np.nan, None
+        row["position"], solved = np.nan, None
     row["elapsed"] = time.perf_counter() - begin
-    return row[()], state
+    return row[()], solved
 
 
 def _solve(model: Any, u: Array, before: State | None) -> State:
@@ -120,13 +139,15 @@ def _solve(model: Any, u: Array, before: State | None) -> State:
     return state
 
 
-def _record(model: Any, question: Question, state: State, row: Any) -> None:
+def _record(model: Any, question: Question, state: State, row: Any) -> Solved:
     from pliant.solve.sensitivity import sensitivity
 
     place = model.locate(state.q, list(question.points))
     row["position"], row["rotation"] = place.position, place.rotation
+    slopes = None
     if question.jacobian == "exact":
-        row["jacobian"] = sensitivity(model, state).of(list(question.points))
+        slopes = sensitivity(model, state)
+        row["jacobian"] = slopes.of(list(question.points))
     elif question.jacobian == "differences":
         row["jacobian"] = differences(
             lambda u: model.locate(_solve(model, u, state).require().q, list(question.points)),
@@ -135,6 +156,7 @@ def _record(model: Any, question: Question, state: State, row: Any) -> None:
         )
     if question.vertices:
         row["shape"] = model.skin_positions(state.q)
+    return Solved(state, slopes)
 
 
 def differences(place: Callable[[Array], Any], u: Array, step: Sequence[float]) -> Array:
