@@ -6,9 +6,12 @@ from harness import check_derivatives, check_virtual_work
 from scipy.optimize import least_squares
 
 from pliant import lie
+from pliant.control.loop import closed_loop
 from pliant.errors import ArgumentError
 from pliant.models.contract import Model
-from pliant.models.pcc import Creep, JointLaw, PccModel
+from pliant.models.creep import Creep
+from pliant.models.modal import Modal
+from pliant.models.pcc import JointLaw, PccModel
 from pliant.models.pcc_rollout import mde_rollout, mde_sweep, rollout_links
 from pliant.robots.printed_link import AXIAL, BENDING, GAINS, LENGTH, MASS, link_creep, link_model, printed_link
 from pliant.robots.six_link import six_link_input, six_link_model, six_link_start
@@ -144,25 +147,61 @@ def test_D6_stiffness_fit_reproduces_the_fem_tables():
     assert np.abs(law.response(BETA / LENGTH, "bending") / LENGTH - MOMENT).max() < 3e-4
 
 
-def test_D7_creep_table():
-    """m = 0.1 kg, k = 10 N/m, c = 0.1 N s/m, step of 0.15 N: one coordinate is made to be that oscillator."""
-    table_t = np.array([0.1, 0.2, 0.3, 0.5, 1.0, 2.0, 3.0, 4.0, 4.9])
-    hookean = np.array([6.675, 19.999, 27.681, 12.318, 22.938, 12.374, 14.775, 16.198, 14.750])
-    voigt = np.array([6.153, 14.354, 12.669, 6.730, 11.753, 14.979, 14.711, 14.729, 14.888])
+def oscillator(creep):
+    """m = 0.1 kg, k = 10 N/m, c = 0.1 N s/m: the stretch of a link is made to be that oscillator, times a scale."""
     robot = printed_link().but(gravity=(0.0, 0.0, 0.0))
     scale = link_model().inertia(np.zeros(3))[0, 0] / 0.1
+    joints = JointLaw.hookean(10.0 * scale, 1.0)
+    creep = Creep((2.0, 1.0, 1.0), (5.0, 0.0, 0.0), (2.0 * scale, 0.0, 0.0)) if creep else None
+    model = PccModel(robot, joints=joints, damping=(0.1 * scale, 1.0), gains=GAINS, rotary=False, creep=creep)
+    return model, scale
+
+
+TABLE_TIME = np.array([0.1, 0.2, 0.3, 0.5, 1.0, 2.0, 3.0, 4.0, 4.9])
+HOOKEAN = np.array([6.675, 19.999, 27.681, 12.318, 22.938, 12.374, 14.775, 16.198, 14.750])
+VOIGT = np.array([6.153, 14.354, 12.669, 6.730, 11.753, 14.979, 14.711, 14.729, 14.888])
+
+
+@pytest.mark.parametrize(("creep", "expected"), [(False, HOOKEAN), (True, VOIGT)])
+def test_D7_creep_table(creep, expected):
+    model, scale = oscillator(creep)
+    run = rollout_links(model, duration=4.9, dt=5e-4, force=[0.15 * scale, 0, 0], every=10, tolerance=1e-13)
+    found = 1e3 * run.q[np.searchsorted(run.time, TABLE_TIME - 1e-9), 0]
+    assert np.abs(found / expected - 1).max() < 1e-3
+
+
+@pytest.mark.parametrize("scheme", ["alpha", "trapezoidal"])
+def test_D7_creep_acts_in_simulate(scheme):
+    model, scale = oscillator(True)
+    driven = Modal(model, [0])
+    run = simulate(driven, [0.15 * scale], duration=2.0, dt=5e-3, scheme=scheme, damping=1.0)
+    assert run.ok
+    keep = TABLE_TIME <= 2.0
+    found = 1e3 * run.q[np.searchsorted(run.time, TABLE_TIME[keep] - 1e-9), 0]
+    assert np.abs(found / VOIGT[keep] - 1).max() < 1e-2
+
+
+def test_creep_is_of_second_order_in_steps_and_survives_ticks():
     model = PccModel(
-        robot, joints=JointLaw.hookean(10.0 * scale, 1.0), damping=(0.1 * scale, 1.0), gains=GAINS, rotary=False
-    )
-    for creep, expected in (
-        (None, hookean),
-        (Creep((2.0, 1.0, 1.0), (5.0, 0.0, 0.0), (2.0 * scale, 0.0, 0.0)), voigt),
-    ):
-        run = rollout_links(
-            model, duration=4.9, dt=5e-4, force=[0.15 * scale, 0, 0], creep=creep, every=10, tolerance=1e-13
-        )
-        found = 1e3 * run.q[np.searchsorted(run.time, table_t - 1e-9), 0]
-        assert np.abs(found / expected - 1).max() < 1e-3
+        printed_link(), joints=JointLaw.hookean(50.6, 3.7e-5), damping=(1e-2, 2.3e-7), gains=GAINS, rotary=False,
+        creep=Creep((3.0, 6.0, 6.0), (1.0, 1.0, 1.0), (20.0, 2e-5, 2e-5)),
+    )  # fmt: skip
+    u = np.array([1.5e4, 0.0, 0.0])
+    exact = rollout_links(model, duration=0.4, dt=2.5e-4, effort=u).q[-1]
+    free = PccModel(printed_link(), joints=model.laws, damping=(1e-2, 2.3e-7), gains=GAINS, rotary=False)
+    without = rollout_links(free, duration=0.4, dt=2.5e-4, effort=u).q[-1]
+    errors = []
+    for dt in (8e-3, 4e-3):
+        run = simulate(model, u, duration=0.4, dt=dt, scheme="trapezoidal")
+        assert run.ok
+        errors.append(abs(run.q[-1, 1] - exact[1]))
+    assert errors[0] < 0.3 * abs(without[1] - exact[1])
+    assert errors[1] < 0.4 * errors[0]
+    # a controller that ticks does not forget the creep states between ticks
+    ticked = closed_loop(model, lambda t, state: u, duration=0.4, period=0.02, dt=2.5e-4)
+    assert np.abs(ticked.q[-1] - exact).max() < 1e-6 * np.abs(exact).max()
+    # equilibria carry no creep
+    assert np.allclose(equilibrium(model, u).q, equilibrium(free, u).q, atol=1e-9)
 
 
 def test_creep_of_the_printed_link_returns_to_zero():

@@ -58,19 +58,22 @@ def closed_loop(
     effort = np.zeros(plant.nu) if start is None else np.array(start.effort)
     v = np.zeros(plant.nv) if start is None else start.v
     t = 0.0 if start is None else start.time
-    state = State(q, v, effort, effort, plant.displacement(q), time=t)
+    kept = {} if start is None else start.memory
+    state = State(q, v, effort, effort, plant.displacement(q), time=t, memory=kept)
     states = [state]
     decay = np.exp(-np.arange(1, every + 1) * period / every / lag) if lag > 0 else np.zeros(every)
     for tick in range(round(duration / period)):
         u = np.asarray(controller(state.time, state if seen is None else seen(state.time, state)), float)
         rows = u + decay[:, None] * (effort - u)
         begin = clock.perf_counter()
-        run = plant.rollout(state.q, state.v, duration=period, dt=period / every, effort=rows, every=every)
+        known = {"memory": kept} if hasattr(plant, "during") else {}
+        run = plant.rollout(state.q, state.v, duration=period, dt=period / every, effort=rows, every=every, **known)
+        kept = getattr(run, "memory", {})
         effort = rows[-1]
         q, v = run.q[-1], run.v[-1]
         state = State(
             q, v, u, effort, plant.displacement(q), time=state.time + period, status=run.status,
-            elapsed=clock.perf_counter() - begin,
+            elapsed=clock.perf_counter() - begin, memory=kept,
         )  # fmt: skip
         if (tick + 1) % record == 0 or not state.ok:
             states.append(state)

@@ -106,6 +106,12 @@ class Modal:
         """d displacement / d q (nu, nv)."""
         return self._rows.copy()
 
+    def during(self, state: Any, dt: float) -> Any:
+        """Mechanics of the time step that starts at a state, see `pliant.models.contract`."""
+        begin = getattr(self.inner, "during", None)
+        inner = self.inner if begin is None else begin(state, dt)
+        return self if inner is self.inner else Modal(inner, self.coordinates.tolist())
+
     def damping(self, q: Array, effort: Array) -> Any:
         """Viscous matrix (nv, nv)."""
         return self.inner.damping(q, self._none)

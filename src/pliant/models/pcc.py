@@ -25,10 +25,11 @@ from pliant._kernels import rod_tangent as _tan
 from pliant.bodies import RodBody
 from pliant.errors import ArgumentError
 from pliant.models.basis import constant
+from pliant.models.creep import Creep, Creeping
 from pliant.models.rod import RodModel
 from pliant.models.rod_drives import ChamberPath
 from pliant.robot import Robot
-from pliant.state import Placement, Skin
+from pliant.state import Placement, Skin, State
 
 Array = np.ndarray
 STRAINS = ("stretch", "bend_y", "bend_z")
@@ -133,22 +134,6 @@ def fit_curve(x: ArrayLike, force: ArrayLike) -> tuple[float, float, float]:
     return float((rest + extra) * unit), float(extra * unit), float(rate / scale)
 
 
-@dataclass(frozen=True)
-class Creep:
-    """Viscoelastic creep (Kelvin-Voigt), one extra state per coordinate: lam' = -decay lam - gain v, force
-    stiffness lam.
-
-    Attributes:
-        decay: per coordinate of a link (3,) [1/s].
-        gain: (3,).
-        stiffness: (3,), generalised force per unit of the state.
-    """
-
-    decay: tuple[float, float, float]
-    gain: tuple[float, float, float]
-    stiffness: tuple[float, float, float]
-
-
 class PccModel:
     """Constant-curvature links.
 
@@ -163,6 +148,7 @@ class PccModel:
         bellows: actuators per link, if gains are given.
         chambers: channel of each `Chamber`, if gains are not given.
         rotary: whether the sections have rotary inertia.
+        creep: viscoelastic creep, the same for all links; `step`, `simulate` and `rollout` carry its states along.
     """
 
     def __init__(
@@ -176,6 +162,7 @@ class PccModel:
         bellows: int = 3,
         chambers: Mapping[str, ChamberPath] | None = None,
         rotary: bool = True,
+        creep: Creep | None = None,
     ) -> None:
         inner = robot.but(actuators=()) if gains is not None else robot
         self.robot = robot
@@ -199,6 +186,7 @@ class PccModel:
         tables = self.rod.tables
         tables = tables._replace(K=np.zeros_like(tables.K), D=np.zeros_like(tables.D))
         self.rod.tables = tables if rotary else tables._replace(rot=np.zeros_like(tables.rot))
+        self.creep = creep
         self._map = _input_map(gains, bellows, len(robot.actuators), self.links)
 
     # ---- sizes ---------------------------------------------------------------------------------------------
@@ -276,6 +264,12 @@ class PccModel:
     def retract(self, q: Array, dq: Array) -> Array:
         """q + dq."""
         return np.asarray(q, float) + dq
+
+    def during(self, state: State, dt: float) -> Any:
+        """Mechanics of the time step that starts at a state: this model, or with the force of its creep states."""
+        if self.creep is None:
+            return self
+        return Creeping(self, self.creep.table(self.links), state.q, state.memory, dt)
 
     def rollout(self, q: Array, v: Array, **options: Any) -> Any:
         """A compiled run in time from (q, v); options as in `pliant.models.pcc_rollout.rollout_links`."""

@@ -7,8 +7,9 @@ comparison.
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -17,7 +18,8 @@ from pliant import lie
 from pliant._kernels import pcc as _k
 from pliant.bodies import RodBody
 from pliant.errors import ArgumentError
-from pliant.models.pcc import Creep, PccModel
+from pliant.models.creep import MEMORY, Creep
+from pliant.models.pcc import PccModel
 from pliant.models.rod_tables import section
 from pliant.state import Status
 
@@ -52,6 +54,11 @@ class LinkRollout:
         return self.status.ok
 
     @property
+    def memory(self) -> dict[str, Array]:
+        """What a run that goes on from here needs to know, as in `State.memory`."""
+        return {MEMORY: self.creep[-1]}
+
+    @property
     def speed(self) -> float:
         """Simulated time per wall-clock time."""
         return float(self.time[-1] - self.time[0]) / self.elapsed
@@ -68,6 +75,7 @@ def rollout_links(
     force: Effort = None,
     creep: Creep | None = None,
     creep_state: ArrayLike | None = None,
+    memory: Mapping[str, Any] | None = None,
     every: int = 1,
     tolerance: float = 1e-8,
     max_iterations: int = 30,
@@ -81,23 +89,24 @@ def rollout_links(
         dt: time step [s].
         effort: per actuator: constant (nu,), one row per step, or a function of time (taken at mid-step).
         force: additional generalised force (nq,), in the same forms.
-        creep: viscoelastic creep, the same for all links.
-        creep_state: its start (nq,); zero if None.
+        creep: viscoelastic creep, the same for all links; the model's own if None.
+        creep_state: its start (nq,); from the memory if None.
+        memory: of the state that the run goes on from.
         every: store every so many steps.
         tolerance: error allowed in a step, as a displacement of the tip [m].
         max_iterations: Newton iterations allowed per step.
     """
     steps = _steps(duration, dt, every)
     n = model.nv
+    if creep_state is None and memory is not None:
+        creep_state = memory.get(MEMORY)
     start, speed, lam = (_vector(name, x, n) for name, x in (("q", q), ("v", v), ("creep_state", creep_state)))
     middle = (np.arange(steps) + 0.5) * duration / steps
     taus = _rows("force", force, n, middle)
     if model.nu:
         taus = taus + _rows("effort", effort, model.nu, middle) @ model.displacement_rows(model.rest)
-    table = np.zeros((3, n))
-    if creep is not None:
-        for i, name in enumerate(("decay", "gain", "stiffness")):
-            table[i] = np.tile(getattr(creep, name), model.links)
+    creep = creep or model.creep
+    table = np.zeros((3, n)) if creep is None else creep.table(model.links)
     length = float(model.lengths.sum())
     scale = np.tile([length, 0.5 * length**2, 0.5 * length**2], model.links)
     size = steps // every + 1

@@ -7,7 +7,8 @@ import math
 from pliant.actuators import Chamber
 from pliant.bodies import Point, RodBody
 from pliant.materials import Linear
-from pliant.models.pcc import Creep, JointLaw, PccModel
+from pliant.models.creep import Creep
+from pliant.models.pcc import JointLaw, PccModel
 from pliant.robot import Robot
 
 LENGTH = 0.0644

@@ -114,13 +114,13 @@ class Stepper:
         problem = self.problem
         command = command_vector(model.robot, u, state.u)
         effort = np.where(problem.driven, state.effort, command)
-        force = model.force(state.q, effort) - model.bias(state.q, state.v)
+        force = _during(model, state, 0.0).force(state.q, effort) - model.bias(state.q, state.v)
         force = force - model.damping(state.q, effort) @ state.v
         contacts = problem.detect(state.q, state.contacts)
         rows = problem.rows(state.q, effort, command, contacts)
         force = force + rows.columns[:, rows.drives :] @ rows.force[rows.drives :]
         acceleration = factorise(model.inertia(state.q)).solve(force)
-        return state.but(memory={"a": acceleration}, contacts=contacts)
+        return state.but(memory={**state.memory, "a": acceleration}, contacts=contacts)
 
     def step(self, state: State, u: CommandLike, dt: float) -> State:
         """The state one time step later."""
@@ -135,9 +135,10 @@ class Stepper:
         command = command_vector(model.robot, u, state.u)
         self.problem.begin(state.q, state.contacts)
         effort = np.where(self.problem.driven, state.effort, command)
-        level = _Level(self.scheme, h, state.v, state.memory["a"], model.damping(state.q, effort))
+        mechanics = _during(model, state, h)
+        level = _Level(self.scheme, h, state.v, state.memory["a"], model.damping(state.q, effort), mechanics)
         if self.scheme.alpha_f:
-            level.old_force = model.force(state.q, effort)
+            level.old_force = _during(model, state, 0.0).force(state.q, effort)
         guess = level.predictor()
         found = self._solve(state, command, effort, level, guess)
         if not found.status.ok and guess.any():
@@ -162,12 +163,12 @@ class Stepper:
             iterations=found.iterations,
             elapsed=clock.perf_counter() - begin,
             factor=found.factor,
-            memory={"a": a1},
+            memory={"a": a1, **(mechanics.after(found.q) if mechanics is not model else {})},
         )
 
     def _solve(self, state: State, command: Array, effort: Array, level: _Level, increment: Array) -> _Iterate:
         """Newton's method for one step. The tangent is kept while it contracts well: force alone is far cheaper."""
-        model, problem = self.model, self.problem
+        model, problem = level.mechanics, self.problem
         here = _Iterate(model.retract(state.q, increment), increment, effort, state.contacts)
         weight = 1 - self.scheme.alpha_f
         system: LinearSystem | None = None
@@ -238,8 +239,8 @@ class Stepper:
 class _Level:
     """The new time level of one step: rates, unbalanced force and matrix as functions of the increment."""
 
-    def __init__(self, scheme: Scheme, h: float, v0: Array, a0: Array, D: Any) -> None:
-        self.scheme, self.h, self.v0, self.a0, self.D = scheme, h, v0, a0, D
+    def __init__(self, scheme: Scheme, h: float, v0: Array, a0: Array, D: Any, mechanics: Any) -> None:
+        self.scheme, self.h, self.v0, self.a0, self.D, self.mechanics = scheme, h, v0, a0, D, mechanics
         self.old_force: Array | None = None
 
     def predictor(self) -> Array:
@@ -289,6 +290,12 @@ class _Level:
         dv, da = (1.0 / h, 1.0 / h**2) if s.euler else (s.gamma / (s.beta * h), 1.0 / (s.beta * h * h))
         weight = 1 - s.alpha_f
         return _sum(K, weight, M, (1 - s.alpha_m) * da, self.D, weight * dv)
+
+
+def _during(model: Any, state: State, h: float) -> Any:
+    """Mechanics of the step that starts at a state: of models with a memory (creep), or the model itself."""
+    begin = getattr(model, "during", None)
+    return model if begin is None else begin(state, h)
 
 
 def step(
