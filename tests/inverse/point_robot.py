@@ -28,10 +28,18 @@ class PointRobot:
             self.robot = self.robot.but(**changes)
         self.g = np.array(self.robot.gravity) * mass
         self.nq = self.nv = 3
+        self.make = PointRobot.like
         self.nu = len(anchors)
         self.rest = np.zeros(3)
         none = np.zeros((0, 3), np.int64)
         self.skin = Skin(none, none[:, :2], np.full(1, radius), np.zeros(1, np.int64))
+
+    @classmethod
+    def like(cls, robot):
+        """The bead with the drives and limits of another description."""
+        bead = cls()
+        bead.robot = robot
+        return bead
 
     def energy(self, q, effort):
         r2 = q @ q

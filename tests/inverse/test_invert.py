@@ -1,7 +1,8 @@
-"""invert over three unrelated models, its modes, its honesty, and its bad input."""
+"""invert over unrelated models, its modes, its honesty, and its bad input."""
 
 import sys
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -29,26 +30,27 @@ def rod_robot():
 
 
 MODELS = {
-    "fem": (lambda: pl.FemModel(golden_beam()), [3e-3, 6e-3, 8e-3], (0, 0, -0.0175)),
-    "rod": (lambda: RodModel(rod_robot(), basis=legendre(2)), [2e-3, 5e-3, 6e-3], (0, 0, -0.02)),
-    "analytic": (lambda: PointRobot(), [0.02, 0.03, 0.01, 0.04], (0, 0, -0.015)),
+    "fem": (pl.FemModel, golden_beam, [3e-3, 6e-3, 8e-3], (0, 0, -0.0175)),
+    "geometric": (pl.GeometricModel, golden_beam, [3e-3, 6e-3, 8e-3], (0, 0, -0.0175)),
+    "rod": (partial(RodModel, basis=legendre(2)), rod_robot, [2e-3, 5e-3, 6e-3], (0, 0, -0.02)),
+    "beam": (pl.BeamModel, rod_robot, [2e-3, 5e-3, 6e-3], (0, 0, -0.02)),
+    "pcc": (partial(pl.PccModel, links=3), rod_robot, [2e-3, 5e-3, 6e-3], (0, 0, -0.02)),
+    "link": (partial(pl.LinkModel, segments=4), rod_robot, [2e-3, 5e-3, 6e-3], (0, 0, -0.02)),
+    "analytic": (PointRobot.like, lambda: PointRobot().robot, [0.02, 0.03, 0.01, 0.04], (0, 0, -0.015)),
 }
 
 
 @pytest.fixture(scope="module", params=list(MODELS))
 def case(request):
-    make, u, below = MODELS[request.param]
-    return make(), np.array(u), below
+    make, robot, u, below = MODELS[request.param]
+    model = make(robot())
+    model.make = make
+    return model, np.array(u), below
 
 
 def driven(model, drive):
     """The same model with every actuator driven otherwise."""
-    other = model.robot.but(actuators=tuple(replace(a, drive=drive) for a in model.robot.actuators))
-    if isinstance(model, PointRobot):
-        copy = PointRobot()
-        copy.robot = other
-        return copy
-    return RodModel(other, basis=legendre(2)) if isinstance(model, RodModel) else type(model)(other)
+    return model.make(model.robot.but(actuators=tuple(replace(a, drive=drive) for a in model.robot.actuators)))
 
 
 def feasible_state(model, u, obstacles=()):

@@ -20,6 +20,7 @@ from pliant.solve.problem import Problem
 from pliant.state import State, Status
 
 Array = np.ndarray
+_STEP = 1e-9  # of the robot's size: a smaller step ends the iteration
 _HELD = 1e-7  # limits exceeded by less than this, relative, count as held
 
 
@@ -68,7 +69,7 @@ def descend(
             size = travel(model, dq)
             if not np.isfinite(size):
                 return state, problem, solution, condensed, Status.DIVERGED, count
-            if size <= 1e-8 * setting.length:
+            if size <= _STEP * setting.length:
                 return state, problem, solution, condensed, Status.CONVERGED, count
             if size <= 0.25 * setting.length and setting.furthest(state.q, dq) == 1.0:
                 if trials == 0:
