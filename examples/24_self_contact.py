@@ -1,7 +1,8 @@
-"""A silicone finger whose teeth touch: Ecoflex and Dragon Skin, with and without contact (X8).
+"""A silicone finger whose teeth touch: Ecoflex and Dragon Skin, free and around a bar (X8).
 
 Without contact the teeth go through each other and the tip ends up elsewhere. With a commanded volume the shapes of
-the two silicones are nearly the same (geometry decides); the pressures differ by their stiffness, 2.7 times.
+the two silicones are nearly the same (geometry decides); the pressures differ by their stiffness, 2.7 times. Closed
+around a bar the finger touches itself and the bar, and grips 2.7 times harder in Dragon Skin.
 """
 
 from __future__ import annotations
@@ -10,7 +11,7 @@ from pathlib import Path
 
 import numpy as np
 
-from pliant.contact import SelfContact
+from pliant.contact import Capsule, SelfContact
 from pliant.models.geometric import GeometricModel
 from pliant.robots.silicone_finger import silicone_finger
 from pliant.solve.flex import flex
@@ -20,7 +21,7 @@ EXPECTED = (2.4, 3.0)
 
 def main(quick: bool = False) -> float:
     """Fill both fingers; returns the ratio of their pressures."""
-    pressures = []
+    pressures, grips = [], []
     out = Path("out")
     out.mkdir(exist_ok=True)
     from pliant.viewer.snapshot import snapshot
@@ -36,7 +37,23 @@ def main(quick: bool = False) -> float:
               f"contact moves the tip by {shift:.2f} mm")  # fmt: skip
         pressures.append(state.effort[0])
         snapshot(model, state, out / f"silicone_{name}.png", title=name)
-    return float(pressures[1] / pressures[0])
+
+        reach = 0.75 * float(model.positions(model.rest)[:, 0].max())
+        bar = Capsule((reach, -0.03, -0.016), (reach, 0.03, -0.016), 0.014)
+        held = None
+        for ratio in (1.1, 1.2, 1.3) if quick else (1.1, 1.2, 1.3, 1.5):
+            command = model.command({"air": ratio})
+            held = flex(model, command, start=held, obstacles=[bar, SelfContact()], alarm=2e-3, strict=True)
+        contacts = held.contacts
+        on_bar = contacts.obstacle == 0
+        grips.append(float(contacts.forces[on_bar].sum()))
+        print(f"   around a bar: {held.status}; {int((contacts.forces[on_bar] > 0).sum())} contacts with the bar, "
+              f"{int((contacts.forces[~on_bar] > 0).sum())} with itself, grip {grips[-1]:.2f} N, "
+              f"penetration {contacts.max_penetration:.1e} m")  # fmt: skip
+        snapshot(model, held, out / f"grasp_{name}.png", title=f"{name} around a bar", obstacles=[bar])
+    ratio = float(pressures[1] / pressures[0])
+    print(f"Dragon Skin grips {grips[1] / grips[0]:.2f} times harder at {ratio:.2f} times the pressure")
+    return ratio
 
 
 if __name__ == "__main__":
