@@ -7,6 +7,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
+from inverse_goals import Reached, pressures, strokes
 
 import pliant as pl
 
@@ -53,17 +54,6 @@ def circle(
     return targets
 
 
-def two_points(radius: float) -> Callable[[Any, pl.State, float], list]:
-    """Goals of tip and middle."""
-
-    def targets(model: Any, start: pl.State, phase: float) -> list:
-        here = model.locate(start, ("tip", "middle")).position
-        shift = radius * np.array([np.sin(phase), np.sin(0.7 * phase), 0.3 * np.sin(0.5 * phase)])
-        return [pl.PointsTarget(("tip", "middle"), here + shift * np.array([[1.0], [0.5]]))]
-
-    return targets
-
-
 def free_cables(robot: pl.Robot) -> pl.Robot:
     """The same robot without limits on its strokes, as in the thesis."""
     open_ended = (-np.inf, np.inf)
@@ -86,6 +76,7 @@ def scenes() -> list[Scene]:
         pl.Cylinder(a=(0.045, -0.03, -0.0182), b=(0.045, 0.03, -0.0182), radius=0.01),
         pl.Cylinder(a=(0.085, -0.03, 0.0195), b=(0.085, 0.03, 0.0195), radius=0.01),
     )
+    own = (pl.SelfContact(),)
     return [
         Scene("finger", "SOFA", 2.2e-3, "158 nodes, 1 cable", lambda: pl.robots.finger(size=0.0075), circle(axes="z")),
         Scene("trunk", "SOFA", 11.1e-3, "709 nodes, 8 cables", trunk_709, circle(lower=0.8)),
@@ -98,11 +89,12 @@ def scenes() -> list[Scene]:
               lambda: pl.robots.finger(cables=2, size=0.0075), circle(radius=1e-3, axes="yz"), (wall,),
               {"cable1": 0.018, "cable2": 0.018}, 0.006, 0.08e-3),
         Scene("beam", "thesis", 13.17e-3, "480 DoFs, 19 contacts", lambda: free_cables(pl.robots.beam()),
-              circle(axes="xz"), beam_posts, {}, 0.004, 0.63e-3),
+              Reached(["tip"], strokes, axes="xz", obstacles=beam_posts, alarm=0.004), beam_posts, strokes(0.0),
+              0.004, 0.63e-3),
         Scene("trunk + cylinders", "thesis", 34.52e-3, "1665 DoFs, 76 contacts", pl.robots.trunk, circle(lower=0.8),
               posts, {}, 0.018, 4.91e-3),
-        Scene("tower", "thesis", 36.40e-3, "1680 DoFs, 21 contacts", pl.robots.tower, two_points(3e-4),
-              (pl.SelfContact(),), {f"chamber{i}": 20e3 for i in range(1, 5)}, None, 0.44e-3),
+        Scene("tower", "thesis", 36.40e-3, "1680 DoFs, 21 contacts", pl.robots.tower,
+              Reached(["tip", "middle"], pressures, obstacles=own), own, pressures(0.0), None, 0.44e-3),
         Scene("accordion", "thesis", 858.4e-3, "12678 DoFs, 1 cavity",
               lambda: pl.robots.accordion(size=0.0021, sides=44), circle(axes="z", radius=1e-3)),
         Scene("accordion, middle mesh", "thesis", 142.6e-3, "4518 DoFs, 1 cavity",
