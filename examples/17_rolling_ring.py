@@ -1,7 +1,7 @@
 """A soft ring rolls: locomotion by inverse dynamics with sticking contact, on the flat and up a slope (spec 13.1).
 
-A ring with four cables across it stands on the ground and nothing holds it. Its barycentre is asked to go along
-at a constant height; over every implicit time step, with contacts that stick to the ground, the inverse finds the tensions.
+A ring with four cables across it stands on the ground and nothing holds it. Its barycentre is asked to go along at a
+constant height; over every implicit time step, with contacts that stick to the ground, the inverse finds the tensions.
 They make the ring oval, with the short axis ahead of upright, and it tips over and over. The forward simulation, with
 Coulomb friction instead of sticking, is the judge: it takes the tensions and says where the ring really goes.
 Sticking forces have no cone; what the ground must really provide is the total tangential over the total normal force.
@@ -34,8 +34,8 @@ class Roll:
 
     def __str__(self) -> str:
         return (
-            f"rolled {1e3 * self.distance:.1f} mm in {len(self.errors)} steps, {self.unsolved} without an answer; error "
-            f"{1e3 * np.mean(self.errors):.4f} mm mean, {1e3 * max(self.errors):.4f} mm worst; friction needed "
+            f"rolled {1e3 * self.distance:.1f} mm in {len(self.errors)} steps, {self.unsolved} without an answer; "
+            f"error {1e3 * np.mean(self.errors):.4f} mm mean, {1e3 * max(self.errors):.4f} mm worst; friction needed "
             f"{max(self.friction):.2f} in all, {np.median(self.ratios):.2f} per contact (median); up to "
             f"{max(self.pivots)} pivots"
         )
@@ -76,7 +76,7 @@ def main(quick: bool = False) -> float:
     flat = roll(model, 16 if quick else 150)
     print(f"{model!r} on the flat: {flat}")
     if not quick:
-        ground = pl.Plane(friction=0.8, extent=0.12)
+        ground = pl.Plane(friction=0.8, extent=0.3)
         print("wrote", pl.snapshot(model, flat.state, "out/rolling_ring.png", obstacles=[ground], camera=(-80, 8)))
         print("up 5 degrees:", roll(pl.FemModel(pl.robots.rolling_ring(slope=np.radians(5.0))), 100))
     return 1e3 * flat.distance

@@ -36,8 +36,8 @@ def rolling_ring(
     Numbers and where they come from:
         four cables, barycentre as effector, 2238 DoFs, 9 contacts: spec inverse-fem 13.1 and 18 (after Sugiyama and
             Hirai 2006, who used eight coils).
-        dimensions, stiffness (1 MPa) and damping: not published; chosen so that the ring sags little under its own weight
-            and 2 N make it visibly oval.
+        dimensions, stiffness (1 MPa) and damping: not published; chosen so that the ring sags little under its own
+            weight and 2 N make it visibly oval.
         mesh: 82 x 3 x 3 nodes, 2214 DoFs.
 
     Args:

@@ -1,0 +1,80 @@
+"""Three fingertips that hold and shape a soft beam."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from pliant.actuators import Slide
+from pliant.bodies import Point, RigidBody, SoftBody
+from pliant.contact.primitives import Sphere
+from pliant.errors import ArgumentError
+from pliant.geometry import TetMesh
+from pliant.materials import Corotational, Material
+from pliant.robot import Robot
+
+POINTS = ("p1", "p2", "p3", "p4")
+
+
+def three_fingertips(
+    *,
+    length: float = 0.080,
+    width: float = 0.012,
+    tip_radius: float = 0.007,
+    span: float = 0.050,
+    cells: tuple[int, int] = (27, 3),
+    clearance: float = 1e-4,
+    material: Material | None = None,
+) -> Robot:
+    """A soft beam that rests on two fingertips, "left" and "right", with a third, "top", above its middle.
+
+    Nothing else holds the beam, which lies along x. Every fingertip is a rigid ball that three slides move:
+    "left_x", "left_y", "left_z", and so on. Moving all of them carries the beam; moving the top one against
+    the others bends it; turning the two lower ones about each other turns it.
+
+    Numbers and where they come from:
+        three fingertips with three translations each, four controlled points, a beam with no fixed part, gravity,
+            1335 + 9 DoFs, 12 contacts: spec inverse-fem 13.3, 13.4 and 18 (a Schunk hand there; only its
+            fingertips are optimised).
+        dimensions, stiffness (60 kPa, 0.45, 1100 kg/m^3) and damping: not published; chosen.
+        mesh: 28 x 4 x 4 nodes, 1344 + 9 DoFs.
+
+    Args:
+        length: of the beam [m].
+        width: of its square section [m].
+        tip_radius: of the fingertips [m].
+        span: between the two lower fingertips [m].
+        cells: of the beam's mesh, along it and across it.
+        clearance: gap between the fingertips and the beam at rest [m].
+        material: of the beam.
+
+    Points: "p1" to "p4" from -x to +x, at 7/16 and 3/16 of the length from the middle, on alternating sides of the axis, so
+    that they show how the beam turns about it; "middle".
+    """
+    if not (0 < span < length and tip_radius > 0 and clearance >= 0):
+        raise ArgumentError("span", f"{span}", "less than the length [m], and a positive radius")
+    nx, n = cells
+    corner = (-0.5 * length, -0.5 * width, -0.5 * width)
+    mesh = TetMesh.box((length, width, width), (nx, n, n), corner)
+    soft = Corotational.from_young(60e3, 0.45, density=1100.0, rayleigh_mass=4.0, rayleigh_stiffness=0.02)
+    height = 0.5 * width + tip_radius + clearance
+    places = {"left": (-0.5 * span, -height), "right": (0.5 * span, -height), "top": (0.0, height)}
+    tips, slides = [], []
+    for name, (x, z) in places.items():
+        vertices, triangles = Sphere((x, 0.0, z), tip_radius).surface()
+        tips.append(RigidBody(name, vertices, triangles, mass=0.01, rotates=False))
+        for axis, direction in zip("xyz", np.eye(3)):
+            slides.append(
+                Slide(name=f"{name}_{axis}", part=name, axis=tuple(direction), displacement_limits=(-0.04, 0.04))
+            )
+    stations = [length * i / 16 for i in (-7, -3, 3, 7)]
+    sides = [width * i / 3 for i in (1, -1, 1, -1)]
+    return Robot(
+        "three_fingertips",
+        (SoftBody("beam", mesh, material or soft), *tips),
+        actuators=tuple(slides),
+        points=(
+            *(Point(name, (x, y, 0.0), "beam") for name, x, y in zip(POINTS, stations, sides)),
+            Point("middle", (0.0, 0.0, 0.0), "beam"),
+        ),
+        source="spec inverse-fem 13.3 and 18; dimensions and stiffness chosen",
+    )
