@@ -8,11 +8,12 @@ nested search on the primitives that a lower bound of the distance does not rule
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cache
 
 import numpy as np
 
-from pliant._kernels.closest import may_be_lower_inside, on_segment, on_triangle
-from pliant._kernels.lowest import FLAT, ROUND, lowest_points
+from pliant._kernels.closest import may_be_lower_inside
+from pliant._kernels.lowest import lowest_points, nearest_points, square_to
 from pliant.contact.contacts import Contacts
 from pliant.contact.obstacles import Obstacle
 from pliant.contact.primitives import Capsule, Cylinder, Sphere
@@ -71,7 +72,7 @@ def against_obstacle(
                 gap=gap[chosen], normal=n, vertices=chosen[:, None], weights=np.ones((len(chosen), 1)),
                 position=x[chosen], point=x[chosen] - distance[chosen, None] * n,
                 obstacle=np.full(len(chosen), index), key=pack(index, _VERTEX, chosen),
-                friction=np.full(len(chosen), obstacle.friction), curvature=obstacle.curvature(x[chosen]),
+                friction=np.full(len(chosen), obstacle.friction),
             )
         )  # fmt: skip
     if how.interiors and interiors:
@@ -100,6 +101,7 @@ def _candidates(
     return keep[inner < value[:, corner].min(axis=1)]
 
 
+@cache
 def _grid(order: int, size: int) -> Array:
     """Barycentric coordinates of a regular grid on a simplex."""
     if size == 2:
@@ -113,15 +115,14 @@ def _lowest(corners: Array, thickness: Array, obstacle: Obstacle) -> Array:
     """Barycentric coordinates of the lowest point of each simplex (m, k), by nested grids."""
     m, size = corners.shape[:2]
     if isinstance(obstacle, Sphere) and not np.any(thickness):
-        return _nearest_to(obstacle.pose.apply(np.asarray(obstacle.centre)[None])[0], corners)
+        return nearest_points(obstacle.pose.apply(np.asarray(obstacle.centre)[None])[0], corners)
     if isinstance(obstacle, Cylinder | Capsule):
-        pose, a, b = obstacle.pose, np.asarray(obstacle.a, float), np.asarray(obstacle.b, float)
+        pose, a = obstacle.pose, np.asarray(obstacle.a)
         own = np.ascontiguousarray(pose.undo(corners.reshape(-1, 3))).reshape(corners.shape)
-        length = float(np.linalg.norm(b - a))
-        ends = ROUND if isinstance(obstacle, Capsule) else FLAT
         shift = _grid(4 if size == 3 else 8, size) - 1.0 / size
-        axis = (b - a) / max(length, 1e-300)
-        return lowest_points(own, thickness, shift, 17, 0.5, a, axis, length, float(obstacle.radius), ends)
+        return lowest_points(
+            own, thickness, shift, 17, 0.5, a, obstacle.axis, obstacle.length, obstacle.radius, obstacle.ends
+        )
     # Few fine grids rather than many coarse ones: the number of calls is what costs.
     grid = _grid(12, size)
     shift = grid - 1.0 / size
@@ -138,36 +139,6 @@ def _lowest(corners: Array, thickness: Array, obstacle: Obstacle) -> Array:
         centre = sample[rows, np.argmin(value, axis=1)]
         scale /= 6.0
     return centre
-
-
-def _nearest_to(point: Array, corners: Array) -> Array:
-    """Barycentric coordinates of the point of each simplex nearest to a point (m, k)."""
-    if corners.shape[1] == 2:
-        t = np.array([on_segment(point, a, b) for a, b in corners])
-        return np.stack([1.0 - t, t], axis=1)
-    return np.array([on_triangle(point, a, b, c) for a, b, c in corners])
-
-
-def _square_to(n: Array, corners: Array, active: Array) -> Array:
-    """Normals without their part along the active edges, which vanishes at a smooth minimum.
-
-    Inside of a box the gradient jumps from face to face; the skin's own normal is what remains.
-    """
-    spans = corners - np.take_along_axis(corners, np.argmax(active, axis=1)[:, None, None], axis=1)
-    spans = spans * active[:, :, None]
-    if corners.shape[1] == 3:
-        full = np.asarray(active.all(axis=1))
-        normal = np.cross(spans[:, 1], spans[:, 2])  # the first corner is the base if all are active
-        edge = spans.sum(axis=1)
-    else:
-        full, normal, edge = np.zeros(len(n), dtype=np.bool_), n, spans.sum(axis=1)
-    with np.errstate(divide="ignore", invalid="ignore"):
-        across = normal * (np.einsum("ni,ni->n", n, normal) / np.einsum("ni,ni->n", normal, normal))[:, None]
-        beside = n - edge * (np.einsum("ni,ni->n", n, edge) / np.einsum("ni,ni->n", edge, edge))[:, None]
-        better = np.where(full[:, None], across, beside)
-        length = np.linalg.norm(better, axis=1)
-        better = better / length[:, None]
-    return np.where((length > 1e-3)[:, None], better, n)
 
 
 def _between_vertices(
@@ -203,8 +174,8 @@ def _between_vertices(
         chosen = np.arange(len(feature))
     if not len(chosen):
         return None
-    corners, active = x[vertices[chosen]], weights[chosen] > 0.0
-    n = _square_to(obstacle.distance_and_normals(points[chosen])[1], corners, active)
+    n = np.ascontiguousarray(obstacle.normals(points[chosen]))
+    square_to(n, x[vertices[chosen]], weights[chosen])
     return Contacts.build(
         gap=depth[chosen], normal=n, vertices=vertices[chosen], weights=weights[chosen],
         position=points[chosen], point=points[chosen] - distance[chosen, None] * n,

@@ -63,8 +63,6 @@ class Contacts:
         key: identifier of the pair of features (m,) int64, stable from step to step.
         friction: Coulomb coefficient [-] (m,).
         tangents: t, s with t x s = n (m, 2, 3).
-        curvature: Hessian of the gap with respect to the contact point [1/m] (m, 3, 3); zero where
-            it is not known.
         gradients: d gap / d x_k (m, k, 3) where a contact is not described by one normal (volume
             contacts), else None.
         forces: normal force [N] (m,), positive pushes apart.
@@ -86,7 +84,6 @@ class Contacts:
     key: Array
     friction: Array
     tangents: Array = field(repr=False)
-    curvature: Array = field(repr=False)
     gradients: Array | None = field(default=None, repr=False)
     forces: Array = field(default_factory=lambda: np.zeros(0))
     tangential: Array = field(default_factory=lambda: np.zeros((0, 2)))
@@ -121,7 +118,6 @@ class Contacts:
         friction: Array,
         names: Sequence[str] = (),
         poses: Sequence[Pose | None] = (),
-        curvature: Array | None = None,
         gradients: Array | None = None,
     ) -> Contacts:
         """Fresh contacts, open and without force; `position` is sum_k w_k x_k (m, 3), the anchor."""
@@ -129,7 +125,6 @@ class Contacts:
         return cls(
             gap=gap, normal=normal, vertices=vertices, weights=weights, point=point, obstacle=obstacle,
             key=key, friction=friction, tangents=tangent_basis(normal),
-            curvature=np.zeros((m, 3, 3)) if curvature is None else curvature,
             gradients=gradients, forces=np.zeros(m), tangential=np.zeros((m, 2)),
             states=np.zeros(m, dtype=np.int8), anchor=position, anchor_weights=weights,
             names=tuple(names), poses=tuple(poses),
@@ -293,7 +288,7 @@ class Contacts:
         """Only some of the contacts (mask or indices)."""
         per_contact = (
             "gap", "normal", "vertices", "weights", "point", "obstacle", "key", "friction", "tangents",
-            "curvature", "forces", "tangential", "states", "anchor", "anchor_weights",
+            "forces", "tangential", "states", "anchor", "anchor_weights",
         )  # fmt: skip
         changes = {name: getattr(self, name)[which] for name in per_contact}
         if self.gradients is not None:
@@ -315,7 +310,7 @@ class Contacts:
             gradients = np.concatenate([p.all_gradients() for p in wide])
         columns = (
             "gap", "normal", "vertices", "weights", "point", "obstacle", "key", "friction", "tangents",
-            "curvature", "forces", "tangential", "states", "anchor", "anchor_weights",
+            "forces", "tangential", "states", "anchor", "anchor_weights",
         )  # fmt: skip
         merged = {name: np.concatenate([getattr(p, name) for p in wide]) for name in columns}
         return Contacts(**merged, gradients=gradients, names=tuple(names), poses=tuple(poses))
@@ -328,13 +323,16 @@ class Contacts:
 
     def widened(self, k: int) -> Contacts:
         """A copy with k vertices per contact, the new ones with weight zero."""
-        pad = k - self.vertices.shape[1]
-        if pad <= 0:
+        have = self.vertices.shape[1]
+        if k <= have:
             return self
-        return replace(
-            self,
-            vertices=np.pad(self.vertices, ((0, 0), (0, pad)), mode="edge"),
-            weights=np.pad(self.weights, ((0, 0), (0, pad))),
-            anchor_weights=np.pad(self.anchor_weights, ((0, 0), (0, pad))),
-            gradients=None if self.gradients is None else np.pad(self.gradients, ((0, 0), (0, pad), (0, 0))),
-        )
+        m = len(self)
+        vertices = np.empty((m, k), dtype=self.vertices.dtype)
+        vertices[:, :have], vertices[:, have:] = self.vertices, self.vertices[:, -1:]
+        weights, anchors = np.zeros((m, k)), np.zeros((m, k))
+        weights[:, :have], anchors[:, :have] = self.weights, self.anchor_weights
+        gradients = None
+        if self.gradients is not None:
+            gradients = np.zeros((m, k, 3))
+            gradients[:, :have] = self.gradients
+        return replace(self, vertices=vertices, weights=weights, anchor_weights=anchors, gradients=gradients)

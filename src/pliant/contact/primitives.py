@@ -7,11 +7,13 @@ Distances, gradients and Hessians are exact, inside and outside. Where the gradi
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 from itertools import pairwise
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
+from pliant._kernels.round import FLAT, ROUND, signed_round
 from pliant.contact.obstacles import Array, Obstacle, Vector, positive, rotation_matrix, unit3, vector3
 from pliant.errors import ArgumentError
 
@@ -215,6 +217,7 @@ class _Round(Obstacle):
     a: Vector = (0.0, 0.0, 0.0)
     b: Vector = (1.0, 0.0, 0.0)
     radius: float = 1.0
+    ends: ClassVar[int] = ROUND
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -224,15 +227,28 @@ class _Round(Obstacle):
         if not np.linalg.norm(np.subtract(self.b, self.a)) > 0.0:
             raise ArgumentError("b", "it coincides with a: the axis has no direction", "two different points")
 
-    @property
+    @cached_property
     def length(self) -> float:
         """Length of the axis [m]."""
         return float(np.linalg.norm(np.subtract(self.b, self.a)))
 
-    @property
+    @cached_property
     def axis(self) -> Array:
         """Unit vector from a to b (3,)."""
         return np.subtract(self.b, self.a) / self.length
+
+    @cached_property
+    def _aside(self) -> Array:
+        return orthogonal(self.axis)
+
+    def signed(self, points: Array) -> tuple[Array, Array]:
+        """Distance (n,) and gradient (n, 3) in the own frame."""
+        points = np.ascontiguousarray(points)
+        distance, gradient = np.empty(len(points)), np.empty(points.shape)
+        signed_round(
+            points, np.asarray(self.a), self.axis, self.length, self.radius, self.ends, self._aside, distance, gradient
+        )
+        return distance, gradient
 
 
 @dataclass(frozen=True, eq=False)
@@ -245,17 +261,14 @@ class Capsule(_Round):
         radius: [m].
     """
 
+    ends: ClassVar[int] = ROUND
+
     def _from_axis(self, points: Array) -> tuple[Array, Array, Array]:
         axis = self.axis
         t = (points - self.a) @ axis
         foot = np.asarray(self.a) + np.clip(t, 0.0, self.length)[:, None] * axis
         length, n = normalised(points - foot, orthogonal(axis))
         return length, n, (t > 0.0) & (t < self.length)
-
-    def signed(self, points: Array) -> tuple[Array, Array]:
-        """Distance (n,) and gradient (n, 3) in the own frame."""
-        length, n, _ = self._from_axis(points)
-        return length - self.radius, n
 
     def hessian(self, points: Array) -> Array:
         """(I - n n^T [- a a^T on the barrel]) / rho, rho the distance to the segment."""
@@ -281,6 +294,8 @@ class Cylinder(_Round):
         radius: [m].
     """
 
+    ends: ClassVar[int] = FLAT
+
     def _meridian(self, points: Array) -> tuple[Array, Array, Array, Array, Array]:
         axis, half = self.axis, 0.5 * self.length
         y = points - 0.5 * np.add(self.a, self.b)
@@ -288,19 +303,6 @@ class Cylinder(_Round):
         rho, radial = normalised(y - z[:, None] * axis, orthogonal(axis))
         axial = np.where(z < 0.0, -1.0, 1.0)[:, None] * axis
         return rho - self.radius, np.abs(z) - half, rho, radial, axial
-
-    def signed(self, points: Array) -> tuple[Array, Array]:
-        """Distance (n,) and gradient (n, 3) in the own frame."""
-        side, cap, _, radial, axial = self._meridian(points)
-        s, c = np.maximum(side, 0.0), np.maximum(cap, 0.0)
-        length = np.hypot(s, c)
-        outside = length > 0.0
-        inner = (side >= cap).astype(float)
-        safe = np.where(outside, length, 1.0)
-        along_r = np.where(outside, s / safe, inner)
-        along_z = np.where(outside, c / safe, 1.0 - inner)
-        distance = np.where(outside, length, np.maximum(side, cap))
-        return distance, along_r[:, None] * radial + along_z[:, None] * axial
 
     def hessian(self, points: Array) -> Array:
         """Curvature of the barrel, of the rim, or zero at the flat ends."""
