@@ -1,10 +1,8 @@
 """An octopus arm reaches: energy shaping with muscles, and a bend that travels to the tip.
 
-The controller cancels the arm's elasticity and weight and puts a virtual spring between its tip and the
-target; sixteen
-muscles, which can only pull and only with 20 N, carry that out. In the second run the target attracts
-whichever point of a
-rolled-up arm is nearest to it: the bend then runs along the arm, as in the animal.
+The controller cancels the arm's elasticity and weight and puts a virtual spring between its tip and the target; its
+muscles, which can only pull and only with 20 N, carry that out. In the second run the target attracts whichever point
+of a rolled-up arm is nearest to it: the bend then runs along the arm, as in the animal.
 """
 
 from __future__ import annotations

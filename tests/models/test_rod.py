@@ -277,3 +277,19 @@ def test_a_model_survives_pickling_after_use():
     copy = pickle.loads(pickle.dumps(model))
     assert np.array_equal(copy.acceleration(q, v, none), before[0])
     assert np.array_equal(copy.locate(q, "tip", jacobian=True).jacobian, before[1])
+
+
+def test_cable_paths_have_the_length_of_the_cables():
+    """What is drawn is what is computed: rest length less the displacement, also through the air."""
+    model = RodModel(actuated(), basis=bases.legendre(2), chambers=CHANNEL)
+    q = np.random.default_rng(1).standard_normal(model.nq) * np.where(model.tables.comp < 3, 3.0, 0.05)
+
+    def lengths(q):
+        paths = model.cable_paths(q)
+        return {name: np.linalg.norm(np.diff(x, axis=0), axis=1).sum() for name, x in paths.items()}
+
+    rest, bent, pulled = lengths(model.rest), lengths(q), model.displacement(q)
+    assert set(rest) == {"straight", "converging", "helix", "pulled"}
+    for name in rest:
+        given = pulled[model.robot.actuator_names.index(name)]
+        assert rest[name] - bent[name] == pytest.approx(given, abs=5e-4 * rest[name])

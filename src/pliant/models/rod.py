@@ -27,6 +27,7 @@ from pliant.errors import ArgumentError, UnknownNameError
 from pliant.models.basis import Basis, legendre
 from pliant.models.rod_base import Configuration
 from pliant.models.rod_drives import NO_MOMENT, ChamberPath, Fluid, RodDrives
+from pliant.models.rod_paths import RodPaths
 from pliant.models.rod_tables import RodLayout, Station, build
 from pliant.robot import Robot
 from pliant.state import Placement, Skin
@@ -87,6 +88,7 @@ class RodModel:
         self._stations, self._frames = self._named_points(rods)
         self._points: dict[tuple[str, ...], Any] = {}
         self._skin, self._skin_points = self._make_skin(rods, skin_points)
+        self._paths: RodPaths | None = None
         self._sweep: Any = None  # made when first needed: compiled handles cannot be pickled
 
     # ---- sizes ---------------------------------------------------------------------------------
@@ -154,19 +156,9 @@ class RodModel:
                 self._lift, given, self._K, value, grad, tau, H,
             )  # fmt: skip
             return tau, H
+        zero, still = self._zero, self._still
         _tan.inverse_dynamics_derivatives(
-            self.tables,
-            self._work,
-            self._tangent_work,
-            q,
-            self._zero,
-            self._zero,
-            self._still,
-            self._lift,
-            tau,
-            H,
-            H,
-            False,
+            self.tables, self._work, self._tangent_work, q, zero, zero, still, self._lift, tau, H, H, False
         )
         f = -tau - self._K @ q
         if self.nu:
@@ -283,6 +275,12 @@ class RodModel:
             _pts.load_tangent(t, w, c, q, i, x, force, NO_MOMENT, False, self._twists, H)
         return -0.5 * (H + H.T)
 
+    def cable_paths(self, q: Array) -> dict[str, Array]:
+        """Where the cables run, for pictures: name -> polyline [m] (k, 3)."""
+        if self._paths is None:
+            self._paths = RodPaths(self.layout, self.robot.actuators)
+        return self._paths.at(self._work, self._check(q))
+
     # ---- dynamics ------------------------------------------------------------------------------------
     def inertia(self, q: Array) -> Array:
         """Mass matrix (nv, nv)."""
@@ -344,19 +342,9 @@ class RodModel:
     def _derivatives(self, q: Array, v: Array, a: Array, lift: Array) -> tuple[Array, Array, Array]:
         n = self._n
         tau, Hq, Hv = np.empty(n), np.empty((n, n)), np.empty((n, n))
+        q, v = self._check(q), self._check(v, "v")
         _tan.inverse_dynamics_derivatives(
-            self.tables,
-            self._work,
-            self._tangent_work,
-            self._check(q),
-            self._check(v, "v"),
-            a,
-            self._still,
-            lift,
-            tau,
-            Hq,
-            Hv,
-            True,
+            self.tables, self._work, self._tangent_work, q, v, a, self._still, lift, tau, Hq, Hv, True
         )
         return tau, Hq, Hv
 

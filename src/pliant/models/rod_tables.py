@@ -160,7 +160,7 @@ class RodLayout:
         ptr, seg, weight, rest, phi, r, dr = [0], [], [], [], [], [], []
         x, w = np.polynomial.legendre.leggauss(4)
         for stations, scale in paths:
-            for a, b in self._runs(stations):
+            for a, b in self.runs(stations):
                 low, high = min(a.s, b.s), max(a.s, b.s)
                 r0, slope = np.array(a.offset), (np.array(b.offset) - np.array(a.offset)) / (b.s - a.s)
                 for k, piece in enumerate(self.pieces):
@@ -195,7 +195,7 @@ class RodLayout:
             np.zeros((nbm, 3)),
         )
 
-    def _runs(self, stations: Sequence[Station]) -> list[tuple[Station, Station]]:
+    def runs(self, stations: Sequence[Station]) -> list[tuple[Station, Station]]:
         """Consecutive stations on one rod each; a path over a joint is split at the joint."""
         runs = []
         for a, b in pairwise(stations):
