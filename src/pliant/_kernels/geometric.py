@@ -36,13 +36,19 @@ from numba import njit
 
 from pliant._kernels.elements import add_cofactor_derivative, cofactor
 from pliant._kernels.geometric_laws import CUBE_ROOT, DETERMINANT, MEAN, PRINCIPAL, secant, volume_law
-from pliant._kernels.geometric_principal import add_volume, framed_tangent, principal_stress, principal_tangent
+from pliant._kernels.geometric_principal import (
+    add_volume,
+    finish_frame,
+    framed_block,
+    principal_frame,
+    principal_stress,
+)
 from pliant._kernels.materials import _corotational_tangent
 from pliant._kernels.polar import rotation, svd_scalars
 
 __all__ = [
     "CUBE_ROOT", "DETERMINANT", "MEAN", "PRINCIPAL",
-    "energies", "forces", "gradients", "projected_tangent", "secant", "stress", "tangent", "tangents", "volume_law",
+    "energies", "forces", "gradients", "secant", "stress", "tangent", "tangents", "volume_law",
 ]  # fmt: skip
 _UNIT = np.array([1.0, 0.0])  # moduli that turn the co-rotational law into |F - R|^2
 
@@ -100,10 +106,10 @@ def stress(F, curve, width, lame, volume, P, C, push=0.0):
 
 @njit(cache=True, nogil=True, error_model="numpy")
 def tangent(F, curve, width, lame, volume, P, C, A, push=0.0):
-    """Write stress P (3, 3) and tangent A (9, 9); return the energy density. C is work space, `push` as in `stress`."""
-    if volume >= PRINCIPAL:
-        cofactor(F, C)
-        return principal_tangent(F, curve, width, lame, volume - PRINCIPAL, False, P, A, push)
+    """Write stress P (3, 3) and tangent A (9, 9); return the energy density. C is work space, `push` as in `stress`.
+
+    Not for curves over principal stretches: their tangent is sparse in the frames of the stretches, see `_frame`.
+    """
     dd = _corotational_tangent(_UNIT, F, P, A)  # P = 2 (F - R), A = 2 (1 - dR/dF)
     d = math.sqrt(dd)
     psi, s, ds = secant(curve, width, d)
@@ -138,27 +144,25 @@ def tangent(F, curve, width, lame, volume, P, C, A, push=0.0):
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
-def projected_tangent(F, curve, width, lame, volume, P, C, A, push=0.0):
-    """As `tangent`, with the negative eigenvalues of A set to zero (see `geometric_principal`)."""
-    cofactor(F, C)
+def _frame(F, curve, width, lame, volume, projected, push, P, C, U, V, T, w, H):
+    """Stress, frames and moduli in them, see `geometric_principal.principal_frame`; return the energy density."""
     if volume >= PRINCIPAL:
-        return principal_tangent(F, curve, width, lame, volume - PRINCIPAL, True, P, A, push)
+        return principal_frame(F, curve, width, lame, volume - PRINCIPAL, projected, push, P, U, V, T, w, H)
     W = stress(F, curve, width, lame, volume, P, C, push)
     u0, u1, u2, u3, u4, u5, u6, u7, u8, s0, s1, s2, v0, v1, v2, v3, v4, v5, v6, v7, v8 = svd_scalars(F)
-    U = np.array([[u0, u1, u2], [u3, u4, u5], [u6, u7, u8]])
-    V = np.array([[v0, v1, v2], [v3, v4, v5], [v6, v7, v8]])
-    s = np.array([s0, s1, s2])
+    U[0, 0], U[0, 1], U[0, 2], U[1, 0], U[1, 1], U[1, 2], U[2, 0], U[2, 1], U[2, 2] = u0, u1, u2, u3, u4, u5, u6, u7, u8
+    V[0, 0], V[0, 1], V[0, 2], V[1, 0], V[1, 1], V[1, 2], V[2, 0], V[2, 1], V[2, 2] = v0, v1, v2, v3, v4, v5, v6, v7, v8
+    s = (s0, s1, s2)
     d = math.sqrt((s0 - 1.0) ** 2 + (s1 - 1.0) ** 2 + (s2 - 1.0) ** 2)
     _, m, dm = secant(curve, width, d)
     k = 2.0 * dm / d if d > 1e-12 else 0.0
-    w, H = np.empty(3), np.empty((3, 3))
     for i in range(3):
         w[i] = 2.0 * m * (s[i] - 1.0)
         for j in range(3):
             H[i, j] = k * (s[i] - 1.0) * (s[j] - 1.0)
         H[i, i] += 2.0 * m
     add_volume(s, lame, volume, push, w, H)
-    framed_tangent(U, V, s, w, H, True, A)
+    finish_frame(s, w, H, projected, T)
     return W
 
 
@@ -224,27 +228,41 @@ def tangents(x, cells, grads, weights, row, curves, width, lame, volume, share, 
     n = 3 * k
     F, P, C = np.empty((3, 3)), np.empty((3, 3)), np.empty((3, 3))
     A, B, K, D = np.empty((9, 9)), np.empty((9, 3)), np.empty((n, n)), np.empty(n)
+    U, V, T, w, H = np.empty((3, 3)), np.empty((3, 3)), np.empty((3, 3, 3)), np.empty(3), np.empty((3, 3))
+    turned = np.empty((k, 3))
     total = 0.0
     for e in range(len(cells)):
         m = row[e]
         K[:, :] = 0.0
         D[:] = 0.0
-        V, U, push, ddU = _dilated(x, cells[e], grads[e], weights[e], lame[m], share[m], volume[m], F, C)
-        total += V * U * scale[e]
+        vol, dilated, push, ddU = _dilated(x, cells[e], grads[e], weights[e], lame[m], share[m], volume[m], F, C)
+        total += vol * dilated * scale[e]
+        framed = projected or volume[m] >= PRINCIPAL
         for g in range(weights.shape[1]):
             G = grads[e, g]
             _gradient(x, cells[e], G, F)
             v = weights[e, g] * scale[e]
-            if projected:
-                total += v * projected_tangent(F, curves[m], width[m], share[m], volume[m], P, C, A, push)
+            if framed:
+                total += v * _frame(F, curves[m], width[m], share[m], volume[m], projected, push, P, C, U, V, T, w, H)
+                T *= v
+                for a in range(k):
+                    for j in range(3):
+                        turned[a, j] = G[a, 0] * V[0, j] + G[a, 1] * V[1, j] + G[a, 2] * V[2, j]
+                for b in range(k):
+                    for a in range(b + 1):
+                        framed_block(T, U, turned[a], turned[b], K[3 * a : 3 * a + 3, 3 * b : 3 * b + 3])
             else:
                 total += v * tangent(F, curves[m], width[m], share[m], volume[m], P, C, A, push)
+            if ddU != 0.0:
+                cofactor(F, C)
             for b in range(k):
                 g0, g1, g2 = v * G[b, 0], v * G[b, 1], v * G[b, 2]
                 for i in range(3):
                     out[cells[e, b], i] -= P[i, 0] * g0 + P[i, 1] * g1 + P[i, 2] * g2
                     if ddU != 0.0:
                         D[3 * b + i] += C[i, 0] * g0 + C[i, 1] * g1 + C[i, 2] * g2
+                if framed:
+                    continue
                 for r in range(9):
                     for c in range(3):
                         B[r, c] = A[r, 3 * c] * g0 + A[r, 3 * c + 1] * g1 + A[r, 3 * c + 2] * g2
@@ -257,7 +275,7 @@ def tangents(x, cells, grads, weights, row, curves, width, lame, volume, share, 
         if ddU != 0.0 and scale[e] != 0.0:
             for r in range(n):
                 for c in range(n):
-                    K[r, c] += ddU / (V * scale[e]) * D[r] * D[c]
+                    K[r, c] += ddU / (vol * scale[e]) * D[r] * D[c]
         S = slots[e]
         for b in range(k):
             for a in range(b + 1):

@@ -16,7 +16,9 @@ import numpy as np
 
 from pliant.errors import ArgumentError
 from pliant.solve.flex import flex
+from pliant.solve.forked import forked
 from pliant.solve.sensitivity import sensitivity
+from pliant.solve.tracing import Tracer
 from pliant.state import State, Status
 
 Array = np.ndarray
@@ -278,21 +280,21 @@ def sample_workspace(
         point: name of the point.
         bounds: least and largest command (nu,) each.
         count: samples per actuator.
-        forward: forward solver; `flex` by default.
+        forward: forward solver; by default `flex` from neighbour to neighbour with `Tracer`.
         workers: processes that share the grid (more than one needs an operating system that can fork).
         mix: command = mix @ coordinates.
     """
     begin = time.perf_counter()
-    solve = forward or forward_of(model, mix=mix, tolerance=1e-6)
     low, high = (np.asarray(b, float) for b in bounds)
     axes = [np.linspace(a, b, count) for a, b in zip(low, high)]
     order = boustrophedon((count,) * len(axes))
     commands = np.array([[a[i] for a, i in zip(axes, index)] for index in order])
     chunks = np.array_split(commands, max(1, workers))
-    if len(chunks) == 1:
-        states = _chain(solve, commands)
-    else:
-        states = _forked(solve, chunks)
+
+    def chain(part: Array) -> list[State | None]:
+        return _chain(forward, part) if forward is not None else _traced(model, part if mix is None else part @ mix.T)
+
+    states = [s for part in forked(chain, chunks) for s in part]
     good = [i for i, s in enumerate(states) if s is not None]
     found = [s for s in states if s is not None]
     points = np.array([model.locate(s, point).position for s in found]).reshape(-1, 3)
@@ -313,27 +315,11 @@ def _chain(solve: Forward, commands: Array) -> list[State | None]:
     return out
 
 
-def _forked(solve: Forward, chunks: list[Array]) -> list[State | None]:
-    import multiprocessing
-
-    context = multiprocessing.get_context("fork")
-    jobs = []
-    for chunk in chunks:
-        ours, theirs = context.Pipe(duplex=False)
-
-        def work(chunk: Array = chunk, pipe: Any = theirs) -> None:
-            pipe.send(_chain(solve, chunk))
-            pipe.close()
-
-        job = context.Process(target=work)
-        job.start()
-        theirs.close()
-        jobs.append((job, ours))
-    out: list[State | None] = []
-    for job, ours in jobs:
-        out += ours.recv()
-        job.join()
-    return out
+def _traced(model: Any, commands: Array) -> list[State | None]:
+    """As `_chain`, by a tracer: a factorisation serves neighbours, and sensitivities predict where they are."""
+    tracer = Tracer(model, tolerance=1e-6, rescue=lambda u, state: flex(model, u, start=state, tolerance=1e-6))
+    found = [tracer.solve(u) for u in commands]
+    return [s.but(factor=None, memory={}) if s.ok else None for s in found]
 
 
 def boustrophedon(shape: tuple[int, ...]) -> list[tuple[int, ...]]:

@@ -21,6 +21,7 @@ from typing import Any
 import numpy as np
 
 from pliant._kernels import geometric as kernels
+from pliant._kernels import geometric_local as local_kernels
 from pliant.actuators import Cable, Chamber, DielectricLayer
 from pliant.errors import ArgumentError
 from pliant.materials.material import Material, Mode
@@ -138,8 +139,23 @@ class GeometricModel(SolidModel):
     def _region_energy(self, x: Array, regions: list[Array]) -> float:
         return float(sum(e[ids].sum() for e, ids in zip(self._element_energies(x), regions)))
 
+    @cached_property
+    def local_tables(self) -> list[tuple[Any, ...] | None]:
+        """Per group: what `geometric_local.tet_forces` needs; None for other elements than linear tets."""
+        out: list[tuple[Any, ...] | None] = []
+        for group, (cells, grads, weights, *rest, _) in zip(self.layout.groups, self._tables()):
+            flat = np.ascontiguousarray(grads[:, 0, 1:]), np.ascontiguousarray(weights[:, 0])
+            out.append((cells, *flat, *rest) if group.kind == "tet4" else None)
+        return out
+
     def _elastic_force(self, x: Array, scale: list[Array], out: Array) -> float:
-        return float(sum(kernels.forces(x, *t, s, 0, len(s), out) for t, s in zip(self._tables(), scale)))
+        total = 0.0
+        for table, general, s in zip(self.local_tables, self._tables(), scale):
+            if table is None:
+                total += kernels.forces(x, *general, s, 0, len(s), out)
+            else:
+                total += local_kernels.tet_forces(x, *table, s, 0, len(s), out)
+        return float(total)
 
     def _elastic_tangent(self, x: Array, scale: list[Array], slots: list[Array], data: Array, out: Array) -> float:
         total = 0.0
@@ -232,6 +248,10 @@ class GeometricModel(SolidModel):
     def turner(self) -> Turner:
         """Carries out long steps with exact rotations."""
         return Turner(self)
+
+    def advance(self, q: Array, dq: Array) -> Array:
+        """The configuration that a tangent step leads to, its rotations carried out exactly (see `Turner`)."""
+        return self.turner.turn(q, dq)[0]
 
     # ---- how the elements are doing ------------------------------------------------------------------
     def deformation_gradients(self, state: Any) -> Array:

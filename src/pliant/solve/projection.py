@@ -46,15 +46,7 @@ class LocalStep:
     def __init__(self, model: GeometricModel, threads: int | None = None) -> None:
         self.model = model
         self.threads = threads or _POOL._max_workers
-        self.tables: list[tuple[Any, ...] | None] = []
-        for group, table in zip(model.layout.groups, model._tables()):
-            if group.kind == "tet4":
-                cells, grads, weights, *rest, _ = table
-                self.tables.append(
-                    (cells, np.ascontiguousarray(grads[:, 0, 1:]), np.ascontiguousarray(weights[:, 0]), *rest)
-                )
-            else:
-                self.tables.append(None)
+        self.tables = model.local_tables
 
     def elastic(self, x: Array, scale: list[Array], out: Array) -> float:
         """out -= d energy / d x; returns the energy [J]."""

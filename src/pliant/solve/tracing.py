@@ -1,0 +1,164 @@
+"""Tracer: the equilibria of many commands, each from the one before, with as few factorisations as possible.
+
+A new command is first met to first order: the factor at hand gives dq/du. From there Newton's method goes on with the
+same factor (chord steps: a force and a back-substitution each) for as long as every step is a fraction of the last, and
+factorises anew where not. The sparsity of a model is analysed once, its factorisations share that.
+
+For commands near each other: samples of a workspace, datasets, paths. Without contact; what does not converge is left
+to `equilibrium`.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from pliant.algebra.factorisation import NotPositiveDefinite
+from pliant.errors import PliantError
+from pliant.solve.commands import CommandLike, command_vector
+from pliant.solve.complementarity import solve_contact
+from pliant.solve.equilibrium import equilibrium
+from pliant.solve.newton import factorise_any
+from pliant.solve.problem import Problem
+from pliant.state import State, Status
+
+Array = np.ndarray
+Rescue = Callable[[Array, State | None], State]
+#: A chord step longer than this part of the one before ends the use of its factor.
+CONTRACTION = 0.4
+#: Longest step, in parts of the robot's size. Longer ones are taken in parts, each with a new factor.
+STRIDE = 0.025
+
+
+class Tracer:
+    """Follows the equilibria of a model from command to command.
+
+    Args:
+        model: any mechanical model.
+        start: a state to start from; the rest pose if None.
+        tolerance: last step relative to the robot's size [-].
+        rescue: command and start to a state, where tracing fails; `equilibrium` by default.
+        iterations: most steps per command before that.
+    """
+
+    def __init__(
+        self,
+        model: Any,
+        *,
+        start: State | None = None,
+        tolerance: float = 1e-8,
+        rescue: Rescue | None = None,
+        iterations: int = 25,
+    ) -> None:
+        self.model, self.tolerance, self.iterations = model, tolerance, iterations
+        self.problem = Problem(model)
+        self.driven = self.problem.driven
+        self.rescue = rescue or (lambda u, state: equilibrium(model, u, start=state))
+        self._advance: Callable[[Array, Array], Array] = getattr(model, "advance", model.retract)
+        self._weight = float(np.abs(model.force(model.rest, np.zeros(model.nu))).max(initial=0.0))
+        self._factor: Any = None
+        self.factorisations = self.forces = self.rescues = 0
+        self.state = start
+
+    def solve(self, u: CommandLike) -> State:
+        """The equilibrium at a command, started from the last one that was found."""
+        begin = time.perf_counter()
+        target = command_vector(self.model.robot, u, None if self.state is None else self.state.u)
+        found = self._trace(target)
+        if found is None:
+            self.rescues += 1
+            self._factor = None
+            found = self.rescue(target, self.state)
+            if not found.ok and self.state is not None:
+                found = self.rescue(target, None)
+        if found.ok:
+            self.state = found
+        return found.but(elapsed=time.perf_counter() - begin)
+
+    # ---- one command -----------------------------------------------------------------------------------
+    def _trace(self, u: Array) -> State | None:
+        model, driven, length = self.model, self.driven, self.problem.length
+        q = np.array(model.rest if self.state is None else self.state.q, dtype=float)
+        effort = np.zeros(model.nu) if self.state is None else np.array(self.state.effort, dtype=float)
+        effort[~driven] = u[~driven]
+        last = np.inf
+        stale = self._factor is None
+        for used in range(1, self.iterations + 1):
+            if stale and not self._factorise(q, effort):
+                return None
+            force = model.force(q, effort)
+            self.forces += 1
+            error = model.displacement(q)[driven] - u[driven]
+            dq, change = self._step(force, error, effort[driven])
+            size = float(np.abs(dq).max(initial=0.0))
+            if size > CONTRACTION * last and not stale:  # the factor has served its time
+                if not self._factorise(q, effort):
+                    return None
+                stale = True
+                dq, change = self._step(force, error, effort[driven])
+                size = float(np.abs(dq).max(initial=0.0))
+            if not np.isfinite(size) or (stale and size > 3.0 * last):
+                return None
+            part = min(1.0, STRIDE * length / max(size, 1e-300))
+            q = (self._advance if size > 1e-4 * length else model.retract)(q, part * dq)
+            effort[driven] += part * change
+            if size <= self.tolerance * length:
+                return self._finish(q, effort, u, used)
+            # after a long step the old factor is of no use, and the rest of the way is a new beginning
+            stale, last = part < 1.0, size if part == 1.0 else np.inf
+        return None
+
+    def _factorise(self, q: Array, effort: Array) -> bool:
+        model = self.model
+        self._factor = None
+        for share in (1.0, 0.8, 0.5):  # efforts that a long step predicts are too large: they would soften too much
+            try:
+                self._factor = factorise_any(model.stiffness(q, np.where(self.driven, share * effort, effort)))
+                break
+            except (NotPositiveDefinite, PliantError):
+                continue
+        if self._factor is None:
+            return False
+        self.factorisations += 1
+        self._rows = model.displacement_rows(q)[self.driven]
+        columns = model.actuation(q, effort)[:, self.driven]
+        self._flexibility = self._factor.solve(columns) if columns.size else columns
+        self._compliance = self._rows @ self._flexibility
+        return True
+
+    def _step(self, force: Array, error: Array, effort: Array) -> tuple[Array, Array]:
+        """Newton's step with the factor at hand: motion, and change of the driven efforts. Cables do not push."""
+        dq = self._factor.solve(force)
+        if not len(error):
+            return dq, error
+        left = error + self._rows @ dq
+        change = np.linalg.lstsq(self._compliance, -left, rcond=None)[0]
+        slackable = self.problem.slackable
+        if (slackable & (effort + change < 0.0)).any():
+            lower = np.where(slackable, 0.0, -np.inf)
+            found = solve_contact(
+                self._compliance, left - self._compliance @ effort, lower=lower, upper=np.full(len(lower), np.inf),
+                start=np.maximum(effort, lower), tolerance=1e-12,
+            )  # fmt: skip
+            change = found.force - effort
+        return dq + self._flexibility @ change, change
+
+    def _finish(self, q: Array, effort: Array, u: Array, used: int) -> State | None:
+        model, driven = self.model, self.driven
+        displacement = model.displacement(q)
+        force = model.force(q, effort)
+        pushed = model.actuation(q, effort) @ effort if model.nu else np.zeros(model.nv)
+        scale = max(float(np.abs(pushed).max(initial=0.0)), self._weight, 1e-12)
+        loose = self.problem.slackable & (effort[driven] <= 0.0)
+        loose &= displacement[driven] > u[driven] + 1e-9 * self.problem.length
+        names = np.array(model.robot.actuator_names)[driven][loose]
+        return State(
+            q=q, v=np.zeros(model.nv), u=u, effort=effort, displacement=displacement,
+            status=Status.SLACK if len(names) else Status.CONVERGED,
+            residual=float(np.abs(force).max(initial=0.0)) / scale, iterations=used,
+            time=0.0 if self.state is None else self.state.time,
+            notes=("slack: " + ", ".join(names),) if len(names) else (),
+        )  # fmt: skip
