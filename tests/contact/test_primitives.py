@@ -51,7 +51,7 @@ def test_b1_gradient_is_unit_and_matches_finite_differences(obstacle, point):
     p = np.array([point])
     n = obstacle.normals(p)[0]
     assert abs(np.linalg.norm(n) - 1.0) < 1e-12
-    numeric = differences(lambda x: obstacle.distance(x[None])[0], p[0])
+    numeric = differences(lambda x: obstacle.distance(x[None])[0], p[0], h=1e-7)  # curvature jumps at the ends
     # next to a kink (medial axis) central differences straddle it: their length tells
     if abs(np.linalg.norm(numeric) - 1.0) < 1e-6:
         assert np.allclose(numeric, n, atol=2e-5)

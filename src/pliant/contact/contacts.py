@@ -218,7 +218,9 @@ class Contacts:
         tau = np.zeros((m, 2)) if tangential is None else np.array(tangential, dtype=float)
         if tau.shape != (m, 2):
             raise ArgumentError("tangential", f"shape {tau.shape}", f"({m}, 2)")
-        if states is None:
+        if states is None and not self.friction.any():
+            states = np.where(lam > 0.0, FRICTIONLESS, OPEN)
+        elif states is None:
             size = np.linalg.norm(tau, axis=1)
             closed = np.where(size >= (1.0 - 1e-9) * self.friction * lam, SLIDE, STICK)
             closed = np.where(self.friction > 0.0, closed, FRICTIONLESS)
@@ -226,7 +228,18 @@ class Contacts:
         codes = np.array(states, dtype=np.int8)
         if codes.shape != (m,):
             raise ArgumentError("states", f"shape {codes.shape}", f"one state per contact ({m},)")
-        return replace(self, forces=lam, tangential=tau, states=codes)
+        return self._but(forces=lam, tangential=tau, states=codes)
+
+    def _but(self, **changes: Any) -> Contacts:
+        """A copy with some fields changed; `dataclasses.replace` without its cost, since nothing needs a check."""
+        other = object.__new__(Contacts)
+        other.__dict__.update(self.__dict__, **changes)
+        return other
+
+    def followed(self, before: Array, after: Array) -> Contacts:
+        """A copy whose gaps follow a small motion of the skin (n, 3) -> (n, 3) [m], to first order."""
+        moved = (after - before)[self.vertices]
+        return replace(self, gap=self.gap + np.einsum("mki,mki->m", self.all_gradients(), moved))
 
     def reanchored(self, positions: Array, which: Array | None = None) -> Contacts:
         """A copy whose anchors (all, or the masked ones) are where the contacts are now."""
@@ -246,28 +259,30 @@ class Contacts:
         """
         if previous is None or not len(previous) or not len(self):
             return self
-        order = np.argsort(previous.key, kind="stable")
-        place = np.minimum(np.searchsorted(previous.key, self.key, sorter=order), len(order) - 1)
-        old = order[place]
-        same = previous.key[old] == self.key
-        forces = np.where(same, previous.forces[old], 0.0)
-        world = np.einsum("ma,mai->mi", previous.tangential[old], previous.tangents[old])
-        tangential = np.einsum("mai,mi->ma", self.tangents, world) * same[:, None]
-        states = np.where(same, previous.states[old], OPEN).astype(np.int8)
-        k = self.vertices.shape[1]
-        held = same & (states != OPEN)
-        if previous.vertices.shape[1] < k:
-            pad = k - previous.vertices.shape[1]
-            old_vertices = np.pad(previous.vertices, ((0, 0), (0, pad)), mode="edge")[old]
-            old_weights = np.pad(previous.anchor_weights, ((0, 0), (0, pad)))[old]
+        if len(self) == len(previous) and np.array_equal(self.key, previous.key):
+            old: Any = slice(None)
+            same = np.ones(len(self), dtype=bool)
         else:
-            old_vertices, old_weights = previous.vertices[old, :k], previous.anchor_weights[old, :k]
-            held &= ~np.any(previous.anchor_weights[old, k:], axis=1)
-        used = old_weights != 0.0
-        held &= ~np.any(used & (old_vertices != self.vertices), axis=1)
+            order = np.argsort(previous.key, kind="stable")
+            old = order[np.minimum(np.searchsorted(previous.key, self.key, sorter=order), len(order) - 1)]
+            same = previous.key[old] == self.key
+        forces = np.where(same, previous.forces[old], 0.0)
+        tangential = np.zeros((len(self), 2))
+        if previous.tangential.any():
+            world = np.einsum("ma,mai->mi", previous.tangential[old], previous.tangents[old])
+            tangential = np.einsum("mai,mi->ma", self.tangents, world) * same[:, None]
+        states = np.where(same, previous.states[old], np.int8(OPEN))
+        held = same & (states != OPEN)
+        if not held.any():
+            return self._but(forces=forces, tangential=tangential, states=states)
+        k = self.vertices.shape[1]
+        before = previous.widened(k)
+        old_vertices, old_weights = before.vertices[old, :k], before.anchor_weights[old, :k]
+        held &= ~np.any(before.anchor_weights[old, k:], axis=1)
+        held &= ~np.any((old_weights != 0.0) & (old_vertices != self.vertices), axis=1)
         anchor = previous.carried_anchors(self.poses)[old]
-        return replace(
-            self, forces=forces, tangential=tangential, states=states,
+        return self._but(
+            forces=forces, tangential=tangential, states=states,
             anchor=np.where(held[:, None], anchor, self.anchor),
             anchor_weights=np.where(held[:, None], old_weights, self.anchor_weights),
         )  # fmt: skip
@@ -302,7 +317,7 @@ class Contacts:
         if not parts:
             return Contacts.none(names, poses)
         if len(parts) == 1:
-            return replace(parts[0], names=tuple(names), poses=tuple(poses))
+            return parts[0]._but(names=tuple(names), poses=tuple(poses))
         k = max(p.vertices.shape[1] for p in parts)
         wide = [p.widened(k) for p in parts]
         gradients = None
@@ -335,4 +350,4 @@ class Contacts:
         if self.gradients is not None:
             gradients = np.zeros((m, k, 3))
             gradients[:, :have] = self.gradients
-        return replace(self, vertices=vertices, weights=weights, anchor_weights=anchors, gradients=gradients)
+        return self._but(vertices=vertices, weights=weights, anchor_weights=anchors, gradients=gradients)

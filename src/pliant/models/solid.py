@@ -343,6 +343,10 @@ class SolidModel:
         """World positions of the skin's vertices [m] (n, 3)."""
         return self.positions(q)[self.layout.skin_nodes]
 
+    @cached_property
+    def _flat_dof(self) -> Array:
+        return self.layout.dof.reshape(-1).astype(np.int32)
+
     def skin_rows(self, q: Array, vertices: Array, weights: Array, directions: Array) -> sp.csr_matrix:
         """Derivative of sum_k w[i,k] d[i] . x[vertices[i,k]] w.r.t. q (m, nv)."""
         m, k = vertices.shape
@@ -350,11 +354,12 @@ class SolidModel:
         cols = (3 * nodes[:, :, None] + np.arange(3)).reshape(-1)
         vals = (weights[:, :, None] * directions[:, None, :]).reshape(-1)
         if not self.layout.parts:
-            dofs = self.layout.dof.reshape(-1)[cols]
+            dofs = self._flat_dof[cols]
             keep = dofs >= 0
             if not keep.all():
                 dofs, vals = dofs[keep], vals[keep]
-            starts = np.concatenate([[0], np.cumsum(keep.reshape(m, 3 * k).sum(axis=1))])
+            starts = np.zeros(m + 1, dtype=np.int32)
+            np.cumsum(keep.reshape(m, 3 * k).sum(axis=1), out=starts[1:])
             # entries of one vertex given twice stay apart: their sum is what counts
             return sp.csr_matrix((vals, dofs, starts), shape=(m, self.nv))
         rows = np.repeat(np.arange(m), 3 * k)
