@@ -2,7 +2,7 @@
 
 examples:
   pliant examples
-  pliant examples 01_first_steps
+  pliant examples 01_first_lines
 """
 
 from __future__ import annotations

@@ -13,6 +13,7 @@ from pliant.errors import ArgumentError, UnknownNameError
 
 if TYPE_CHECKING:
     from pliant.robot import Robot
+    from pliant.robots import Entry
 
 #: Units that may follow a number: unit -> (unit of the contract, factor).
 UNITS = {
@@ -21,19 +22,17 @@ UNITS = {
     "Pa": ("Pa", 1.0), "kPa": ("Pa", 1e3), "MPa": ("Pa", 1e6), "bar": ("Pa", 1e5), "mbar": ("Pa", 1e2),
     "N": ("N", 1.0), "mN": ("N", 1e-3), "V": ("V", 1.0), "kV": ("V", 1e3),
 }  # fmt: skip
-MODELS = {
-    "fem": ("pliant.models.fem", "FemModel"),
-    "geometric": ("pliant.models.geometric", "GeometricModel"),
-    "rod": ("pliant.models.rod", "RodModel"),
-}
+#: Models that take a robot and nothing else: `pliant.models.<name>.<Name>Model`.
+MODELS = ("fem", "geometric", "rod", "beam")
 _NUMBER = re.compile(r"^\s*([-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?)\s*([A-Za-z^0-9]*)\s*$")
 
 
-def add_robot(parser: argparse.ArgumentParser) -> None:
-    """The argument ROBOT and the options that go with it."""
+def add_robot(parser: argparse.ArgumentParser, *, optional: bool = False) -> None:
+    """The argument ROBOT and the options that go with it; it may be left out if --model can name a learned model."""
     parser.add_argument(
         "robot",
         metavar="ROBOT",
+        nargs="?" if optional else None,
         help="name in the catalogue (see `pliant robots`), a folder or robot.toml, or a learned model (.pliant)",
     )
     parser.add_argument(
@@ -45,12 +44,21 @@ def add_robot(parser: argparse.ArgumentParser) -> None:
 def add_model(parser: argparse.ArgumentParser) -> None:
     """Options that choose the model."""
     parser.add_argument(
-        "--model", default="auto", choices=("auto", *MODELS), help="how the robot is modelled (default: auto)"
-    )
+        "--model", default="auto", metavar="MODEL",
+        help=f"how the robot is modelled: {', '.join(MODELS)}, or a learned model FILE.pliant (default: what suits it)",
+    )  # fmt: skip
     parser.add_argument(
-        "--element", default="linear", choices=("linear", "quadratic"),
+        "--element", choices=("linear", "quadratic"),
         help="tetrahedra: linear (fast, too stiff for thin walls) or quadratic (accurate, slower)",
     )  # fmt: skip
+
+
+def learned_file(args: argparse.Namespace) -> Path | None:
+    """The file of the learned model that the command line names, as ROBOT or with --model; None if there is none."""
+    named = [Path(t) for t in (args.robot, getattr(args, "model", None)) if t and str(t).endswith(".pliant")]
+    if len(named) == 2:
+        raise ArgumentError("--model", f"{args.robot} is a learned model already", "one learned model")
+    return named[0] if named else None
 
 
 def load_robot(args: argparse.Namespace) -> Robot:
@@ -58,11 +66,11 @@ def load_robot(args: argparse.Namespace) -> Robot:
     from pliant import robots
     from pliant.robot import Robot
 
+    if learned := learned_file(args):
+        return _learned(args, learned).robot
+    if not args.robot:
+        raise ArgumentError("ROBOT", "none is given", "a name of the catalogue, a folder, or --model FILE.pliant")
     path = Path(args.robot)
-    if path.suffix == ".pliant":
-        from pliant.models.learned import LearnedModel
-
-        return LearnedModel.load(path).robot
     if path.suffix == ".toml" or path.is_dir() or "/" in args.robot:
         if args.options:
             raise ArgumentError("--with", "a robot file has no parameters", "names of the catalogue only")
@@ -78,22 +86,61 @@ def load_robot(args: argparse.Namespace) -> Robot:
     return make(**_parameters(make, args.options))
 
 
+def _learned(args: argparse.Namespace, path: Path) -> Any:
+    """The learned model; a ROBOT that is named besides must be the one that it was learned from."""
+    from pliant.models.learned import LearnedModel
+
+    if args.options:
+        raise ArgumentError("--with", "a learned model has no parameters", "names of the catalogue only")
+    if getattr(args, "element", None):
+        raise ArgumentError("--element", "a learned model has no elements", "leave it out")
+    model = LearnedModel.load(path)
+    if args.robot and Path(args.robot) != path:
+        from pliant.robot import Robot
+
+        named = Robot.load(args.robot).name if "/" in args.robot or args.robot.endswith(".toml") else args.robot
+        true = model.robot.name
+        if named != true:
+            raise ArgumentError("ROBOT", f"{path} was learned from {true!r}, not {named!r}", true)
+    return model
+
+
+def catalogued(args: argparse.Namespace) -> Entry | None:
+    """The entry of the catalogue that the command line names, or None for files."""
+    from pliant import robots
+
+    return robots.entry(args.robot) if args.robot in robots.catalogue() else None
+
+
+def own_contacts(args: argparse.Namespace, robot: Robot) -> tuple[Any, ...]:
+    """Contacts that belong to a robot of the catalogue: between its bodies, with itself."""
+    entry = catalogued(args)
+    return entry.obstacles(robot) if entry else ()
+
+
 def build_model(args: argparse.Namespace, robot: Robot) -> Any:
-    """The model that the command line asks for."""
+    """The model that the command line asks for; by default the one that suits the robot."""
     from importlib import import_module
 
     from pliant.bodies import RodBody
 
+    if learned := learned_file(args):
+        return _learned(args, learned)
+    if args.model not in ("auto", *MODELS):
+        raise ArgumentError("--model", f"there is no model {args.model!r}", f"auto, {', '.join(MODELS)}, FILE.pliant")
+    entry = catalogued(args)
+    rods = all(isinstance(b, RodBody) for b in robot.bodies)
     name = args.model
-    if Path(args.robot).suffix == ".pliant":
-        from pliant.models.learned import LearnedModel
-
-        return LearnedModel.load(args.robot)
     if name == "auto":
-        name = "rod" if all(isinstance(b, RodBody) for b in robot.bodies) else "fem"
-    module, kind = MODELS[name]
-    options = {} if name == "rod" else {"element": args.element}
-    return getattr(import_module(module), kind)(robot, **options)
+        name = entry.kind if entry else "rod" if rods else "fem"
+    if rods != (name in ("rod", "beam")):
+        raise ArgumentError("--model", f"{name} does not model {robot.name}", "rod, beam" if rods else "fem, geometric")
+    options = dict(entry.options(robot)) if entry and entry.kind == name else {}
+    if args.element:
+        if rods:
+            raise ArgumentError("--element", f"{robot.name} is a rod", "bodies of tetrahedra only")
+        options["element"] = args.element
+    return getattr(import_module(f"pliant.models.{name}"), f"{name.title()}Model")(robot, **options)
 
 
 def parse_commands(robot: Robot, given: list[str]) -> dict[str, float]:

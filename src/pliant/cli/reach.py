@@ -6,6 +6,8 @@ examples:
   pliant reach trunk --target 0.05,0.02,0.18
   pliant reach trunk --target 50,20,180mm --picture trunk.png
   pliant reach trunk --path circle.csv --out run.npz --html run.html
+  pliant reach trunk --target 50,20,180mm --path circle.csv --json     the target first, then the path
+  pliant reach --model learned.pliant --target 5,10,130mm
 """
 
 from __future__ import annotations
@@ -14,14 +16,14 @@ import argparse
 from pathlib import Path
 
 from pliant.cli.console import progress
-from pliant.cli.inputs import add_model, add_robot, build_model, load_robot, parse_point
+from pliant.cli.inputs import add_model, add_robot, build_model, load_robot, own_contacts, parse_point
 from pliant.cli.simulate import add_outputs, report
 from pliant.errors import ArgumentError, FileError
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
     """ROBOT, the target and what to write."""
-    add_robot(parser)
+    add_robot(parser, optional=True)
     add_model(parser)
     parser.add_argument("--target", metavar="X,Y,Z", help="where the point should be")
     parser.add_argument("--path", metavar="FILE.csv", help="points to pass one after another")
@@ -33,12 +35,13 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Invert and report."""
-    if bool(args.target) == bool(args.path):
-        raise ArgumentError("--target", "give a target or a path", "exactly one of --target and --path")
-    wanted = [parse_point("--target", args.target)] if args.target else read_path(Path(args.path))
+    if not (args.target or args.path):
+        raise ArgumentError("--target", "nothing is wanted", "--target X,Y,Z, --path FILE.csv, or both")
+    wanted = [parse_point("--target", args.target)] if args.target else []
+    wanted += read_path(Path(args.path)) if args.path else []
     robot = load_robot(args)
     robot.point(args.point)
-    model = build_model(args, robot)
+    model, contacts = build_model(args, robot), own_contacts(args, robot)
     import numpy as np
 
     from pliant.inverse.invert import invert
@@ -48,7 +51,7 @@ def run(args: argparse.Namespace) -> int:
     commands, state = [], None
     with progress(args, robot.name) as tick:
         for i, position in enumerate(wanted):
-            command = invert(model, state, [PointTarget(args.point, position)])
+            command = invert(model, state, [PointTarget(args.point, position)], obstacles=contacts)
             commands.append(command)
             if command.ok:
                 state = command.state

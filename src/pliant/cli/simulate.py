@@ -16,13 +16,21 @@ import argparse
 from typing import Any
 
 from pliant.cli.console import emit, position, progress, quantity, table
-from pliant.cli.inputs import add_model, add_robot, build_model, load_robot, parse_commands, parse_sweep
+from pliant.cli.inputs import (
+    add_model,
+    add_robot,
+    build_model,
+    load_robot,
+    own_contacts,
+    parse_commands,
+    parse_sweep,
+)
 from pliant.errors import ArgumentError
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
     """ROBOT, the actuation and what to write."""
-    add_robot(parser)
+    add_robot(parser, optional=True)
     add_model(parser)
     parser.add_argument(
         "--set",
@@ -72,19 +80,19 @@ def run(args: argparse.Namespace) -> int:
     robot = load_robot(args)
     values = parse_commands(robot, args.values)
     commands = parse_sweep(robot, args.sweep)
-    model = build_model(args, robot)
+    model, contacts = build_model(args, robot), own_contacts(args, robot)
     from pliant.solve.simulate import simulate, sweep
 
     with progress(args, robot.name) as tick:
         if args.duration is not None:
             if commands:
                 raise ArgumentError("--duration", "cannot stand together with --sweep", "one of them")
-            run_ = simulate(model, values, duration=args.duration, dt=args.dt, progress=tick)
+            run_ = simulate(model, values, duration=args.duration, dt=args.dt, obstacles=contacts, progress=tick)
         elif commands:
-            run_ = sweep(model, [{**values, **c} for c in commands], progress=tick)
+            run_ = sweep(model, [{**values, **c} for c in commands], obstacles=contacts, progress=tick)
         else:
             ramp = [{k: v * (i + 1) / args.steps for k, v in values.items()} for i in range(args.steps)]
-            run_ = sweep(model, ramp, progress=tick)
+            run_ = sweep(model, ramp, obstacles=contacts, progress=tick)
     return report(args, model, run_)
 
 

@@ -5,6 +5,7 @@ examples:
   pliant view finger --set cable=18mm
   pliant view accordion --sweep chamber=0:40kPa:20     play a motion
   pliant view accordion --replay run.npz               play one that was saved
+  pliant view --model learned.pliant                   a learned model
 """
 
 from __future__ import annotations
@@ -13,13 +14,21 @@ import argparse
 from typing import Any
 
 from pliant.cli.console import progress
-from pliant.cli.inputs import add_model, add_robot, build_model, load_robot, parse_commands, parse_sweep
+from pliant.cli.inputs import (
+    add_model,
+    add_robot,
+    build_model,
+    load_robot,
+    own_contacts,
+    parse_commands,
+    parse_sweep,
+)
 from pliant.errors import FileError
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
     """ROBOT, what to show first and where to serve."""
-    add_robot(parser)
+    add_robot(parser, optional=True)
     add_model(parser)
     parser.add_argument(
         "--set",
@@ -52,7 +61,7 @@ def run(args: argparse.Namespace) -> int:
     """Serve until interrupted."""
     robot = load_robot(args)
     values, commands = parse_commands(robot, args.values), parse_sweep(robot, args.sweep)
-    model = build_model(args, robot)
+    model, contacts = build_model(args, robot), own_contacts(args, robot)
     shown: Any = None
     if args.replay:
         from pliant.trajectory import Trajectory
@@ -66,12 +75,12 @@ def run(args: argparse.Namespace) -> int:
         from pliant.solve.simulate import sweep
 
         with progress(args, robot.name) as tick:
-            shown = sweep(model, [{**values, **c} for c in commands], progress=tick)
+            shown = sweep(model, [{**values, **c} for c in commands], obstacles=contacts, progress=tick)
     elif values:
         from pliant.solve.equilibrium import equilibrium
 
-        shown = equilibrium(model, values)
+        shown = equilibrium(model, values, obstacles=contacts)
     from pliant.viewer.browser import view
 
-    view(model, shown, host=args.host, port=args.port, open_browser=not args.no_browser)
+    view(model, shown, obstacles=contacts, host=args.host, port=args.port, open_browser=not args.no_browser)
     return 0

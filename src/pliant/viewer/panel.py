@@ -10,7 +10,7 @@ import numpy as np
 
 from pliant.viewer import colours
 from pliant.viewer.readings import colour_bar_html, dial
-from pliant.viewer.scene import PLAIN_FIELD, Picture, obstacle_surface
+from pliant.viewer.scene import PLAIN_FIELD, Picture, has_surface, obstacle_surface
 
 if TYPE_CHECKING:
     from pliant.viewer.browser import ViewerServer
@@ -67,9 +67,10 @@ class Panel:
                     self._limits = gui.add_checkbox("limits", True)
                     self._limits.on_update(lambda e: viewer.request_inverse())
         self._add_targets()
-        self._obstacle_centres: list[Array] = []
+        self._obstacle_centres: dict[int, Array] = {}
         for i, obstacle in enumerate(viewer.obstacles):
-            self._add_obstacle(i, obstacle)
+            if has_surface(obstacle):
+                self._add_obstacle(i, obstacle)
         for slider in self._sliders:
             slider.on_update(self._slider_moved)
         self._reset.on_click(lambda e: viewer.request_reset())
@@ -200,7 +201,7 @@ class Panel:
     def _add_obstacle(self, index: int, obstacle: Any) -> None:
         vertices, triangles = obstacle_surface(obstacle)
         centre = (vertices.min(axis=0) + vertices.max(axis=0)) / 2
-        self._obstacle_centres.append(centre)
+        self._obstacle_centres[index] = centre
         movable = hasattr(obstacle, "moved")
         root = f"/obstacles/{index}"
         scene = self._server.scene

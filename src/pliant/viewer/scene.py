@@ -79,7 +79,8 @@ class Scene:
 
     Args:
         model: any model of the contract.
-        obstacles: obstacles with a `surface()` giving (vertices, triangles).
+        obstacles: obstacles; drawn are those with a `surface()` giving (vertices, triangles). Contacts of the robot
+            with itself have none.
     """
 
     def __init__(self, model: Any, *, obstacles: Sequence[Any] = ()) -> None:
@@ -143,7 +144,7 @@ class Scene:
             slack=_slack(self.model.robot, state),
             chambers=self.chambers(state.q),
             obstacles=tuple(
-                obstacle_surface(o) for o in (self.obstacles if obstacles is None else obstacles)
+                obstacle_surface(o) for o in (self.obstacles if obstacles is None else obstacles) if has_surface(o)
             ),
             fixations=self.fixations,
             points=self.points(state),
@@ -220,6 +221,11 @@ def states_of(state_or_trajectory: Any) -> list[State]:
             "state_or_trajectory", "no states in it", "a State or a Trajectory of at least one state"
         )
     return out
+
+
+def has_surface(obstacle: Any) -> bool:
+    """Whether an obstacle can be drawn; contacts of a robot with itself cannot."""
+    return hasattr(obstacle, "surface") or isinstance(obstacle, tuple)
 
 
 def obstacle_surface(obstacle: Any) -> Surface:
