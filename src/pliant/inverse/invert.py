@@ -272,7 +272,9 @@ def _iterate(setting: Problem, mechanics: Any, work: Work, options: Options, *, 
     tolerance = _STEP if reached or condensed.exact.free.size else 1e-7
     # Curved contacts converge linearly and end in rounding noise: a few small steps in a row will do as well.
     work.small = work.small + 1 if fraction == 1.0 and size <= _NOISE * setting.length else 0
-    if fraction == 1.0 and (size <= tolerance * setting.length or work.small >= 4) and condensed.stable:
+    # A time step needs no stability: a body that only contacts hold has an indefinite matrix without them.
+    stable = condensed.stable or mechanics.inertial
+    if fraction == 1.0 and (size <= tolerance * setting.length or work.small >= 4) and stable:
         return verdict(setting, work, options)
     _adapt(work, now, fraction)
     return None
