@@ -12,6 +12,7 @@ from pliant.actuators.closure import Closure, pin, weld
 from pliant.actuators.dielectric import DielectricLayer
 from pliant.actuators.forces import PatchForce, PointForce
 from pliant.actuators.loads import LineLoad, Wrench
+from pliant.actuators.pressure_curve import PressureCurve
 from pliant.actuators.slide import Slide
 from pliant.actuators.stiffness import Stiffness
 from pliant.errors import ArgumentError, UnknownNameError
@@ -27,6 +28,7 @@ __all__ = [
     "LineLoad",
     "PatchForce",
     "PointForce",
+    "PressureCurve",
     "Slide",
     "Stiffness",
     "Wrench",

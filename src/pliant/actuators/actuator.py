@@ -122,4 +122,4 @@ class Actuator:
 def _plain(value: Any) -> Any:
     if isinstance(value, tuple):
         return [_plain(v) for v in value]
-    return value
+    return value.to_dict() if hasattr(value, "to_dict") else value

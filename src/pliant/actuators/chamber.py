@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import ClassVar
 
 from pliant.actuators.actuator import Actuator, check_name
+from pliant.actuators.pressure_curve import PressureCurve
 from pliant.errors import ArgumentError
 
 
@@ -22,6 +24,8 @@ class Chamber(Actuator):
         body: name of the body; "" looks the cavity up in all bodies.
         fluid_density: density of the liquid that fills the chamber [kg/m^3]; 0 for gas. The weight of the
             liquid is carried by the walls as a hydrostatic load, exactly: its sum is rho V g.
+        curve: measured pressure over volume ratio with its hysteresis, or None; a record of the real chamber, which
+            converts commands (`GeometricModel.command_pressures`) and does not change the mechanics.
     """
 
     kind: ClassVar[str] = "chamber"
@@ -31,6 +35,7 @@ class Chamber(Actuator):
     cavity: str = ""
     body: str = ""
     fluid_density: float = 0.0
+    curve: PressureCurve | None = None
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -39,3 +44,7 @@ class Chamber(Actuator):
         if not (0 <= density < math.inf):
             raise ArgumentError(f"{self.name}.fluid_density", f"{density}", "a finite number >= 0 [kg/m^3]")
         self._set("fluid_density", density)
+        if isinstance(self.curve, Mapping):
+            self._set("curve", PressureCurve.from_dict(self.curve))
+        elif self.curve is not None and not isinstance(self.curve, PressureCurve):
+            raise ArgumentError(f"{self.name}.curve", f"{self.curve!r}", "a PressureCurve or None")

@@ -14,9 +14,8 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike
 
-from pliant.actuators import PointForce, Slide
+from pliant.actuators import PointForce, PressureCurve, Slide
 from pliant.bodies import Fixation, Point, RigidRegion, SoftBody
 from pliant.errors import ArgumentError
 from pliant.geometry import TetMesh
@@ -27,6 +26,11 @@ from pliant.robot import Robot
 from pliant.solve.flex import flex
 
 Array = np.ndarray
+
+__all__ = [
+    "PressureCurve", "ShapeCalibration", "calibrate_shape", "elasticity_ratio", "measured_ratio", "shape_material",
+    "two_material_bar",
+]  # fmt: skip
 
 
 def elasticity_ratio(length: float, interface: float, moved: float, interface_moved: float) -> float:
@@ -155,94 +159,3 @@ def calibrate_shape(
         if high - low < tolerance:
             break
     return ShapeCalibration(shape, stiff_shape / shape, found, moved, steps)
-
-
-@dataclass(frozen=True, eq=False)
-class PressureCurve:
-    """Volume ratio and pressure of a chamber, filling and emptying (hysteresis).
-
-    Attributes:
-        ratio: volume ratios, increasing (n,).
-        filling: pressures while the chamber is filled [Pa] (n,).
-        emptying: pressures while it is emptied [Pa] (n,).
-    """
-
-    ratio: Array
-    filling: Array
-    emptying: Array
-
-    @classmethod
-    def from_samples(
-        cls,
-        filling: tuple[ArrayLike, ArrayLike],
-        emptying: tuple[ArrayLike, ArrayLike] | None = None,
-        *,
-        points: int = 33,
-    ) -> PressureCurve:
-        """The monotone curves nearest to measured (ratio, pressure [Pa]) pairs.
-
-        Args:
-            filling: ratios and pressures while the chamber is filled.
-            emptying: the same while it is emptied; equal to filling if None.
-            points: points of the table.
-        """
-        branches = [_clean(*filling), _clean(*(emptying if emptying is not None else filling))]
-        low = max(b[0][0] for b in branches)
-        high = min(b[0][-1] for b in branches)
-        if not high > low:
-            raise ArgumentError("filling", "the two branches do not overlap", "the same range of volume ratios")
-        grid = np.linspace(low, high, points)
-        return cls(grid, *(np.interp(grid, *b) for b in branches))
-
-    def pressure(self, ratio: float, *, emptying: bool = False) -> float:
-        """Pressure [Pa] at a volume ratio."""
-        self._inside("ratio", ratio, self.ratio)
-        return float(np.interp(ratio, self.ratio, self.emptying if emptying else self.filling))
-
-    def volume_ratio(self, pressure: float, *, emptying: bool = False) -> float:
-        """Volume ratio at a pressure [Pa]."""
-        table = self.emptying if emptying else self.filling
-        self._inside("pressure", pressure, table)
-        return float(np.interp(pressure, table, self.ratio))
-
-    @property
-    def hysteresis(self) -> float:
-        """Largest difference of the branches over the range of pressures [-]."""
-        span = max(float(np.ptp(self.filling)), 1e-300)
-        return float(np.abs(self.filling - self.emptying).max()) / span
-
-    @staticmethod
-    def _inside(name: str, value: float, table: Array) -> None:
-        if not table[0] - 1e-12 <= value <= table[-1] * (1 + 1e-12) + 1e-12:
-            raise ArgumentError(name, f"{value}", f"inside of the measured range {table[0]:.4g} to {table[-1]:.4g}")
-
-    def to_dict(self) -> dict[str, Any]:
-        """Plain numbers for a robot file."""
-        return {"ratio": self.ratio.tolist(), "filling": self.filling.tolist(), "emptying": self.emptying.tolist()}
-
-    @classmethod
-    def from_dict(cls, data: dict[str, Any]) -> PressureCurve:
-        """The curve saved by `to_dict`."""
-        try:
-            return cls(*(np.array(data[k], dtype=float) for k in ("ratio", "filling", "emptying")))
-        except (KeyError, TypeError, ValueError):
-            raise ArgumentError("data", "not a pressure curve", "ratio, filling and emptying") from None
-
-
-def _clean(ratio: ArrayLike, pressure: ArrayLike) -> tuple[Array, Array]:
-    """Sorted samples with increasing pressures (pool adjacent violators)."""
-    x, y = np.asarray(ratio, float).ravel(), np.asarray(pressure, float).ravel()
-    if x.shape != y.shape or len(x) < 2 or not (np.isfinite(x).all() and np.isfinite(y).all()):
-        raise ArgumentError("samples", f"{x.shape} ratios, {y.shape} pressures", "two finite lists of equal length")
-    order = np.argsort(x)
-    x, y = x[order], y[order]
-    if x[0] <= 0.0:
-        raise ArgumentError("samples", f"a volume ratio of {x[0]}", "positive ratios")
-    blocks: list[list[float]] = []
-    for value in y:
-        blocks.append([value, 1.0])
-        while len(blocks) > 1 and blocks[-2][0] > blocks[-1][0]:
-            v, n = blocks.pop()
-            blocks[-1] = [(blocks[-1][0] * blocks[-1][1] + v * n) / (blocks[-1][1] + n), blocks[-1][1] + n]
-    fitted = np.concatenate([np.full(int(n), v) for v, n in blocks])
-    return x, fitted

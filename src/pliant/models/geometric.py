@@ -22,7 +22,7 @@ import numpy as np
 
 from pliant._kernels import geometric as kernels
 from pliant._kernels import geometric_local as local_kernels
-from pliant.actuators import Cable, Chamber, DielectricLayer
+from pliant.actuators import Cable, Chamber, DielectricLayer, PressureCurve
 from pliant.errors import ArgumentError
 from pliant.materials.material import Material, Mode
 from pliant.models.geometric_dielectric import LayerCapacity, prestretched
@@ -220,6 +220,31 @@ class GeometricModel(SolidModel):
             else:
                 out[name] = (ratio**2 - 1.0) * measure
         return out
+
+    def command_pressures(self, pressures: Mapping[str, float], *, emptying: bool = False) -> dict[str, float]:
+        """Volumes gained [m^3] at which the real chambers have these pressures [Pa], by their measured curves.
+
+        Args:
+            pressures: gauge pressure per chamber; each needs a `curve` (see `Chamber`).
+            emptying: take the branch of the hysteresis on which the chamber is emptied.
+        """
+        ratios = {}
+        for name, pressure in pressures.items():
+            curve = self._curve(name)
+            ratios[name] = curve.volume_ratio(float(pressure), emptying=emptying)
+        return self.command(ratios)
+
+    def measured_pressures(self, state: Any, *, emptying: bool = False) -> dict[str, float]:
+        """Pressures [Pa] of the real chambers at a state's volumes, by their measured curves."""
+        found = self.ratios(state)
+        names = [a.name for a in self.robot.actuators if isinstance(a, Chamber) and a.curve is not None]
+        return {name: self._curve(name).pressure(found[name], emptying=emptying) for name in names}
+
+    def _curve(self, name: str) -> PressureCurve:
+        chamber = self.robot.actuator(name)
+        if not isinstance(chamber, Chamber) or chamber.curve is None:
+            raise ArgumentError(f"pressures[{name!r}]", "it has no measured curve", "a Chamber with a curve")
+        return chamber.curve
 
     def ratios(self, state: Any) -> dict[str, float]:
         """The ratios that a state has reached: length, volume or area over its value at rest."""
