@@ -1,1 +1,1 @@
-"""Arms for other simulators: MuJoCo (MJCF) and URDF, both from a `LinkModel`."""
+"""Arms for other simulators: MuJoCo (MJCF) and URDF, from a `LinkModel` or a `RodModel`."""

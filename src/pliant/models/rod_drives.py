@@ -72,7 +72,7 @@ class RodDrives:
     def __init__(
         self, layout: RodLayout, actuators: Sequence[Actuator], chambers: Mapping[str, ChamberPath]
     ) -> None:
-        self.layout, self.n = layout, len(actuators)
+        self.layout, self.n, self.channels = layout, len(actuators), dict(chambers)
         paths: list[tuple[Sequence[Station], float]] = []
         stations: list[Station] = []
         self._links: list[tuple[int, int, Array]] = []  # actuator, point, anchor in the world
