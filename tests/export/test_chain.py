@@ -46,7 +46,7 @@ def settled(mujoco, model, links):
     compiled = load_mujoco(model, links=links, timestep=2e-3)
     data = mujoco.MjData(compiled)
     data.ctrl[:] = EFFORT
-    for _ in range(2500):
+    for _ in range(4000):
         mujoco.mj_step(compiled, data)
     assert np.abs(data.qvel).max() < 1e-4
     return np.array([data.site(f"{name}.tip").xpos for name in ("arm", "hand")])
