@@ -35,6 +35,7 @@ class Compliance:
         lines: J K^-1 F, one array (m, 1 + nu + nc) each.
         own: C K^-1 F (nu, 1 + nu + nc).
         contacts: H K^-1 F (nc, 1 + nu + nc).
+        total: sum of all products, finite if they are.
     """
 
     def __init__(
@@ -65,6 +66,7 @@ class Compliance:
                 rows[at : at + len(part)] = part
                 at += len(part)
             W, Y = factor.condense(rows, sparse)
+            self.total = float(W.sum())
             W, self._half = W[:, lead:], Y[:, lead:]
             self.own = W[lead + 1 : lead + 1 + nu] if symmetric else W[count : count + nu]
             self.contacts = W[lead + 1 + nu :]
@@ -78,6 +80,7 @@ class Compliance:
             top = np.vstack([J @ solved for J in given]) if given else np.zeros((0, width))
             self.own = own @ solved
             self.contacts = contacts @ solved if nc else np.zeros((0, width))
+            self.total = float(solved.sum())
         self.lines: list[Array] = []
         at = 0
         for J, size in zip(lines, sizes):

@@ -256,11 +256,11 @@ def _with_springs(seen: Any, q: Array, K: Any) -> tuple[Any, dict[int, float]]:
 
 def _softened(contact: Block) -> Block:
     """Contact rows with a trace of compliance where there is none (directions in which a node is held)."""
-    diagonal = np.einsum("ii->i", contact.contact)
+    diagonal = contact.contact.diagonal()
     floor = 1e-12 * float(diagonal.max(initial=0.0))
-    stiff = diagonal <= floor
-    if stiff.any():
-        diagonal[stiff] = max(floor, 1e-300)
+    if float(diagonal.min(initial=1.0)) <= floor:
+        stiff = np.flatnonzero(diagonal <= floor)
+        contact.contact[stiff, stiff] = max(floor, 1e-300)
     return contact
 
 

@@ -12,7 +12,7 @@ import numpy as np
 from pliant.errors import ArgumentError
 from pliant.inverse.answer import MET, broken_limits, command_of, verdict
 from pliant.inverse.condense import Condensed, condense
-from pliant.inverse.limits import Limit, actuator_limits, split
+from pliant.inverse.limits import Limit, actuator_limits, own_bounds, split
 from pliant.inverse.mechanics import Implicit, Static
 from pliant.inverse.nested import descend
 from pliant.inverse.qpcc import QPCC, QPCCSolution, solve_qpcc
@@ -99,11 +99,13 @@ def invert(
     setting = problem or Problem(model, obstacles, alarm=alarm)
     sticking = _sticking(friction, setting.obstacles)
     fixed_effort, fixed_displacement = _prescribed(model, prescribed or {})
-    allowed = (actuator_limits(model.robot) if own_limits else []) + list(limits)
+    single = iterations == 1
+    # Single steps do not look back at limits, so the actuators' own need not become objects.
+    allowed = (actuator_limits(model.robot) if own_limits and not single else []) + list(limits)
     mechanics: Any = Implicit(model, state, float(dt)) if dynamic else Static(model)
     work = _start(model, state, fixed_effort)
     setting.begin(work.q, work.contacts)
-    bounds, rest = split(allowed, model.robot, state, dt)
+    bounds, rest = split(limits, model.robot, state, dt, own_bounds(model.robot, state, dt) if own_limits else None)
     options = Options(
         wanted,
         allowed,

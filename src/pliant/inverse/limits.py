@@ -235,12 +235,40 @@ class StrainLimit:
         return LimitRows(name, np.array([value]), np.array([self.low]), np.array([self.high]), row[None, :])
 
 
+def own_bounds(robot: Any, previous: Any, dt: float) -> dict[str, tuple[Array, Array]]:
+    """Lowest and highest efforts and displacements (nu,) that the robot's actuators allow: `actuator_limits`, plainly.
+
+    Rates count where there is a previous state and a finite time since.
+    """
+    actuators = robot.actuators
+    bounds = {}
+    for quantity in ("effort", "displacement"):
+        pairs = np.array([getattr(a, f"{quantity}_limits") for a in actuators], dtype=float).reshape(-1, 2)
+        bounds[quantity] = (pairs[:, 0].copy(), pairs[:, 1].copy())
+    if previous is not None and math.isfinite(dt):
+        for i, a in enumerate(actuators):
+            if math.isfinite(a.rate_limit):
+                now = float((previous.effort if a.drive == "effort" else previous.displacement)[i])
+                low, high = bounds[a.drive]
+                low[i] = max(low[i], now - a.rate_limit * dt)
+                high[i] = min(high[i], now + a.rate_limit * dt)
+    return bounds
+
+
 def split(
-    limits: Sequence[Limit], robot: Any, previous: Any, dt: float
+    limits: Sequence[Limit],
+    robot: Any,
+    previous: Any,
+    dt: float,
+    bounds: dict[str, tuple[Array, Array]] | None = None,
 ) -> tuple[dict[str, tuple[Array, Array]], list[Limit]]:
-    """Plain bounds ("effort" and "displacement": lowest and highest values (nu,)), and the limits that need rows."""
+    """Plain bounds ("effort" and "displacement": lowest and highest values (nu,)), and the limits that need rows.
+
+    Bounds that are given are narrowed in place.
+    """
     n = len(robot.actuators)
-    bounds = {k: (np.full(n, -np.inf), np.full(n, np.inf)) for k in ("effort", "displacement")}
+    if bounds is None:
+        bounds = {k: (np.full(n, -np.inf), np.full(n, np.inf)) for k in ("effort", "displacement")}
     rest: list[Limit] = []
     for limit in limits:
         plain = getattr(limit, "bound", None)

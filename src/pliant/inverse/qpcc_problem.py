@@ -19,7 +19,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from enum import Enum
-from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -151,11 +150,7 @@ class QPCC:
 
     def weight(self, factor: float) -> float:
         """Absolute weight of a dimensionless factor: factor |Wea'Wea|_inf / |Waa|_inf (spec 6.6)."""
-        return 0.0 if factor == 0.0 else factor * self._unit
-
-    @cached_property
-    def _unit(self) -> float:
-        return unit_weight(self.Wea, self.Waa)
+        return 0.0 if factor == 0.0 else factor * unit_weight(self.Wea, self.Waa)
 
     def objective(self, effort: ArrayLike, contact: ArrayLike) -> float:
         """What is minimised, at efforts (na,) and contact forces (mc,)."""

@@ -109,8 +109,8 @@ def problem_of(condensed: Condensed, work: Work, options: Options, shift: Any, r
         "C": C, "d": d, "energy": 0.0, "proximal": work.proximal, "reference": work.effort,
         "rows_per_contact": options.rows, "friction": None,
     }  # fmt: skip
-    # One sum tells whether everything is finite; if not, the checks say what is not.
-    total = sum(float(fields[name].sum()) for name in ("Wea", "Wec", "de", "Waa", "Wac", "da", "Wca", "Wcc", "dc", "C"))
+    # Sums tell whether everything is finite; if not, the checks say what is not.
+    total = condensed.compliance.total + e.free.sum() + a.free.sum() + gap.sum() + C.sum()
     return QPCC.trusted(**fields) if np.isfinite(total) else QPCC(**fields)
 
 
