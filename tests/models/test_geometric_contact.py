@@ -19,6 +19,7 @@ from pliant.materials import Corotational
 from pliant.models.geometric import GeometricModel
 from pliant.robot import Robot
 from pliant.robots.silicone_finger import silicone_finger, thesis_silicone
+from pliant.solve.equilibrium import equilibrium
 from pliant.solve.flex import flex
 from pliant.solve.projection import project
 
@@ -120,6 +121,26 @@ def test_C6_contact_is_frictionless(cantilever):
     assert state.ok and (state.contacts.forces > 0).any()
     total = state.contacts.force_vectors.sum(axis=0)
     assert np.linalg.norm(np.cross(total, slope)) < 1e-9 * np.linalg.norm(total)
+
+
+@pytest.mark.parametrize("mu", [0.1, 0.5, 2.0])
+def test_local_global_contact_with_friction_is_that_of_newton(cantilever, mu):
+    """Pushed onto a slope: sticks where the friction suffices, else slides on the cone; forces as `equilibrium` has."""
+    slope = np.array([-0.5, 0.0, 1.0]) / np.linalg.norm([-0.5, 0.0, 1.0])
+    wall = Plane(point=(0.1, 0, -0.006), normal=tuple(slope), friction=mu)
+    state = project(
+        cantilever, {"push": 0.02}, obstacles=[wall], alarm=3e-3, tolerance=1e-9, handover=False, iterations=6000
+    )
+    newton = equilibrium(cantilever, {"push": 0.02}, obstacles=[wall], alarm=3e-3)
+    assert state.ok and newton.ok
+    pressed = state.contacts.forces > 0
+    tangential = np.linalg.norm(state.contacts.tangential, axis=1)
+    assert pressed.any() and (tangential[pressed] > 0).any()
+    assert (tangential <= mu * state.contacts.forces + 1e-9).all()
+    total = state.contacts.force_vectors.sum(axis=0)
+    assert total == pytest.approx(newton.contacts.force_vectors.sum(axis=0), rel=1e-3, abs=1e-3 * np.abs(total).max())
+    assert state.q == pytest.approx(newton.q, abs=2e-6)
+    assert state.residual < 1e-3
 
 
 def test_C11_softer_silicone_wraps_the_obstacle_more_at_the_same_pressure():

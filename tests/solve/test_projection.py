@@ -13,8 +13,9 @@ from pliant.materials import Corotational
 from pliant.models.geometric import GeometricModel
 from pliant.models.geometric_proxy import Proxy
 from pliant.robot import Robot
+from pliant.robots.finger import finger as slender
 from pliant.solve.flex import flex
-from pliant.solve.projection import project
+from pliant.solve.projection import Pace, project
 
 
 @pytest.fixture(scope="module")
@@ -85,3 +86,24 @@ def test_honest_status_and_bad_arguments(block):
     for wrong in ({"acceleration": "fast"}, {"control": "hard"}, {"weight": 0.0}, {"spring": -1.0}):
         with pytest.raises(ArgumentError):
             project(block, u, **wrong)
+
+
+def test_newton_takes_over_where_the_pace_is_hopeless():
+    """A slender finger that bends far: thousands of local/global iterations."""
+    model = GeometricModel(slender(size=0.01))
+    found = project(model, {"cable": 0.018})
+    assert found.ok and found.iterations < 1000
+    assert "flex took over" in found.notes[-1]
+    exact = flex(model, {"cable": 0.018})
+    assert np.abs(found.q - exact.q).max() < 1e-7
+    alone = project(model, {"cable": 0.018}, handover=False, iterations=600)
+    assert not alone.ok and "slow here" in alone.notes[-1]
+
+
+def test_pace_is_estimated_from_the_best_of_each_window():
+    pace = Pace(1e-8, 2000)
+    for used in range(1, 501):
+        verdict = pace.hopeless(used, 1e-3 * 0.99**used * (3.0 if used % 2 else 1.0))
+    assert pace.needed == pytest.approx(np.log(1e-3 * 0.99**500 / 1e-8) / -np.log(0.99), rel=0.02)
+    assert not verdict
+    assert Pace(1e-8, 600).hopeless(1, 1.0) is False

@@ -4,6 +4,9 @@ Local step: the targets of all elements at the current pose, which gives the unb
 constant matrix M (see `geometric_proxy`) moves all nodes at once, dq = M^-1 (r + C^T e), where the efforts e of the
 actuators driven by displacement are such that the linearised drives are met. The fixed points are exactly the
 equilibria of the model: those that `equilibrium` finds with the exact Hessian.
+
+The iteration converges linearly: fast for compact bodies, slowly for slender ones and where a stiff strip runs along a
+soft body. Its rate is watched, and where it would not be there in time Newton's method (`flex`) takes over.
 """
 
 from __future__ import annotations
@@ -24,7 +27,7 @@ from pliant.errors import ArgumentError
 from pliant.models.geometric_proxy import Proxy
 from pliant.solve.commands import CommandLike, command_vector, driven_by_displacement, slackable
 from pliant.solve.complementarity import solve_contact
-from pliant.solve.newton import dense_rows
+from pliant.solve.flex import flex
 from pliant.solve.problem import Problem
 from pliant.state import State, Status
 
@@ -107,6 +110,7 @@ def project(
     clearance: float = 0.0,
     alarm: float | None = None,
     threads: int | None = None,
+    handover: bool = True,
     strict: bool = False,
 ) -> State:
     """The equilibrium of a geometric model by accelerated local/global iterations.
@@ -123,13 +127,16 @@ def project(
         control: "exact" reaches commanded displacements exactly; "soft" draws to them as the source does, with a
             finite weight, and the state's displacement tells what was reached.
         weight: of soft control, relative to the stiffness of the body against the drive (the source uses 5).
-        obstacles: what is in the way, itself included (`SelfContact`); contact is frictionless here.
+        obstacles: what is in the way, itself included (`SelfContact`), with their friction: points stick where they
+            were at the start, or slide on the cone.
         spring: stiffness of the virtual springs that push surface points out, relative to the mean stiffness of a
             node (10 to 100); None for unilateral contact without any give.
         clearance: distance from the surface of the other at which the springs begin (epsilon of the source) [m]. They
             push only, and vanish when a point is farther away: nothing sticks, nothing chatters.
         alarm: distance below which a pair is looked at [m]; default 2 % of the robot's size.
         threads: threads of the local step.
+        handover: let `flex` finish where the observed rate says that the iterations will not suffice (not with soft
+            control or springs, which are a solution of their own).
         strict: raise `SolveError` with the state attached if the solve does not succeed.
     """
     if acceleration not in ("anderson", "none"):
@@ -143,8 +150,39 @@ def project(
     solver = Projection(model, threads=threads, obstacles=obstacles, spring=spring, clearance=clearance, alarm=alarm)
     return solver.solve(
         u, start=start, iterations=iterations, window=window if acceleration == "anderson" else 0,
-        tolerance=tolerance, softness=1.0 / weight if control == "soft" else 0.0, strict=strict,
+        tolerance=tolerance, softness=1.0 / weight if control == "soft" else 0.0, handover=handover, strict=strict,
     )  # fmt: skip
+
+
+class Pace:
+    """How fast a linearly convergent iteration gets on.
+
+    Args:
+        goal: size of the step at which it is there [m].
+        budget: most iterations.
+    """
+
+    window = 250
+
+    def __init__(self, goal: float, budget: int) -> None:
+        self.goal, self.budget = goal, budget
+        self.sizes: list[float] = []
+        self.needed = np.inf
+
+    def hopeless(self, used: int, size: float) -> bool:
+        """Whether at the pace of the last iterations the budget will not suffice. Looks once per window."""
+        self.sizes.append(size)
+        if used % self.window or used < 2 * self.window:
+            return False
+        # Anderson's steps go up and down: the best of each window counts
+        before, now = min(self.sizes[-2 * self.window : -self.window]), min(self.sizes[-self.window :])
+        self.needed = self.window * np.log(now / self.goal) / np.log(before / now) if now < before else np.inf
+        return bool(used + self.needed > self.budget)
+
+    def words(self, used: int) -> str:
+        """What was seen, in a sentence."""
+        more = f"about {self.needed:.0f}" if np.isfinite(self.needed) else "many"
+        return f"local/global iterations are slow here: {more} more after {used}; flex is faster"
 
 
 class Projection:
@@ -175,7 +213,7 @@ class Projection:
         self.slack = slackable(model.robot)[self.driven]
         self.length = float(np.linalg.norm(np.ptp(model.layout.rest_nodes, axis=0)))
         self.problem: Problem | None = None
-        self.give = 0.0
+        self.give, self.clearance = 0.0, clearance
         if obstacles:
             self.problem = Problem(
                 model, obstacles, alarm=0.02 * self.length if alarm is None else alarm, contact_distance=clearance
@@ -192,6 +230,7 @@ class Projection:
         window: int = 6,
         tolerance: float = 1e-7,
         softness: float = 0.0,
+        handover: bool = False,
         strict: bool = False,
     ) -> State:
         """See `project`."""
@@ -211,8 +250,11 @@ class Projection:
         used = 0
         solver = self.proxy.at(q)
         contacts: Contacts | None = None if start is None else start.contacts
+        if self.problem is not None:
+            self.problem.begin(q, contacts)
         touching: Array = np.zeros(0)
-        for used in range(1, iterations + 1):  # noqa: B007
+        pace = Pace(tolerance * self.length, iterations)
+        for used in range(1, iterations + 1):
             if any(p.rotates for p in model.layout.parts):
                 solver = self.proxy.at(q)
             x = model.positions(q)
@@ -225,23 +267,24 @@ class Projection:
             model._add_parts(passive, r)
             if self.problem is not None:
                 contacts = self.problem.detect(q, contacts)
-            f, lam, ramp = self._global(solver, q, x, r, u, compliance, cap, contacts)
-            if contacts is not None and len(contacts):
-                contacts = contacts.with_forces(lam[len(self.driven) :])
-                lam = lam[: len(self.driven)]
+            if self.problem is not None and contacts is not None and len(contacts):
+                f, effort, contacts, ramp = self._touching(solver, q, effort, r, u, compliance, cap, contacts)
                 held = np.sort(contacts.key[contacts.forces > 0.0])
                 if not np.array_equal(held, touching):  # the history belongs to another set of contacts
                     history.restart()
                 touching = held
+            else:
+                f, effort[self.driven], ramp = self._global(solver, q, x, r, u, compliance, cap)
             if not np.isfinite(f).all():
                 status = Status.DIVERGED
                 break
             size = float(np.abs(f).max(initial=0.0))
             norm = float(np.linalg.norm(f))
-            effort[self.driven] = lam
             if size <= tolerance * self.length and ramp == 1.0:
                 q = model.retract(q, f)
                 status = Status.CONVERGED
+                break
+            if pace.hopeless(used, size) and handover and not softness and not self.give:
                 break
             if ramp < 1.0:
                 history.restart()
@@ -260,9 +303,26 @@ class Projection:
             history.moved(step)
             previous, smallest = norm, min(smallest, norm)
             q = model.retract(q, step)
+        if status is Status.MAX_ITERATIONS and used < iterations:
+            return self._hand_over(u, start, used, pace, begin, strict)
         if self.problem is not None:
             contacts = self.problem.detect(q, contacts)
-        return self._state(q, effort, u, status, used, time.perf_counter() - begin, start, strict, contacts)
+        notes = [pace.words(used)] if status is Status.MAX_ITERATIONS else []
+        return self._state(q, effort, u, status, used, time.perf_counter() - begin, start, strict, contacts, notes)
+
+    def _hand_over(self, u: Array, start: State | None, used: int, pace: Pace, begin: float, strict: bool) -> State:
+        """Let Newton's method finish, from where this solve began (a pose on the way may be far off any path)."""
+        problem = self.problem
+        if problem is None:
+            state = flex(self.model, u, start=start)
+        else:
+            state = flex(self.model, u, start=start, obstacles=problem.obstacles, alarm=problem.alarm,
+                         contact_distance=self.clearance)  # fmt: skip
+        state = state.but(
+            iterations=used + state.iterations, elapsed=time.perf_counter() - begin,
+            notes=(*state.notes, pace.words(used) + "; flex took over"),
+        )  # fmt: skip
+        return state.require() if strict else state
 
     def _compliance(self, softness: float) -> Array:
         """Diagonal compliance of soft drives: softness times that of the body at rest against each drive."""
@@ -276,16 +336,12 @@ class Projection:
         return softness * flex
 
     def _global(
-        self, solver: Any, q: Array, x: Array, r: Array, u: Array, compliance: Array, cap: float,
-        contacts: Contacts | None,
-    ) -> tuple[Array, Array, float]:  # fmt: skip
-        """The plain step, efforts of the drives (and contact forces), and how much of the drives' error it removes."""
+        self, solver: Any, q: Array, x: Array, r: Array, u: Array, compliance: Array, cap: float
+    ) -> tuple[Array, Array, float]:
+        """The plain step, efforts of the drives, and how much of the drives' error it removes."""
         n = len(self.driven)
-        m = 0 if contacts is None else len(contacts)
-        if n + m == 0:
+        if n == 0:
             return solver.solve(r), np.zeros(0), 1.0
-        if contacts is not None and m:
-            return self._touching(solver, q, x, r, u, compliance, cap, contacts)
         drives = [self.local.drive(i, q, x) for i in self.driven]
         error = np.array([d for d, _ in drives]) - u[self.driven]
         C = np.array([c for _, c in drives])
@@ -310,40 +366,47 @@ class Projection:
         return free + flex @ lam, lam, ramp
 
     def _touching(
-        self, solver: Any, q: Array, x: Array, r: Array, u: Array, compliance: Array, cap: float, contacts: Contacts
-    ) -> tuple[Array, Array, float]:
-        """The plain step with contacts: the same, with unilateral rows."""
+        self, solver: Any, q: Array, effort: Array, r: Array, u: Array, compliance: Array, cap: float,
+        contacts: Contacts,
+    ) -> tuple[Array, Array, Contacts, float]:  # fmt: skip
+        """The plain step with contacts, unilateral and with friction: also the efforts, and the contacts' forces."""
+        assert self.problem is not None
         n = len(self.driven)
-        drives = [self.local.drive(i, q, x) for i in self.driven]
-        H = dense_rows(contacts.rows(self.model, q))
-        C = np.vstack([np.array([c for _, c in drives]).reshape(n, self.model.nv), H])
-        error = np.concatenate([[d for d, _ in drives] - u[self.driven], contacts.gap])
-        solved = solver.solve(np.column_stack([r, C.T]))
+        rows = self.problem.rows(q, effort, u, contacts)
+        solved = solver.solve(np.column_stack([r, rows.columns]))
         free, flex = solved[:, 0], solved[:, 1:]
-        W = C @ flex + np.diag(np.concatenate([compliance, np.full(len(H), self.give)]))
-        ramp = 1.0
+        W = rows.rows @ flex + np.diag(np.concatenate([compliance, np.full(rows.size - n, self.give)]))
+        error, ramp = rows.value.copy(), 1.0
         if n:
             wanted = np.where(self.slack & (error[:n] > 0.0), 0.0, error[:n])
             reach = float(np.abs(flex[:, :n] @ np.linalg.solve(W[:n, :n], -wanted)).max(initial=0.0))
             ramp = 1.0 if reach <= cap else cap / reach
             error[:n] *= ramp
-        lower = np.concatenate([np.where(self.slack, 0.0, -np.inf), np.zeros(len(H))])
-        found = solve_contact(W, error + C @ free, lower=lower, upper=np.full(len(lower), np.inf), tolerance=1e-10)
-        return free + flex @ found.force, found.force, ramp
+        found = solve_contact(
+            W, error + rows.rows @ free, triples=rows.triples if len(rows.triples) else None, friction=rows.friction,
+            lower=rows.lower, upper=rows.upper, start=rows.force, tolerance=1e-10,
+        )  # fmt: skip
+        states = tuple(found.states) if len(rows.triples) else ()
+        effort, touching = self.problem.split(effort, found.force, contacts, states)
+        assert touching is not None
+        return free + flex @ found.force, effort, touching, ramp
 
     def _state(
         self, q: Array, effort: Array, u: Array, status: Status, used: int, elapsed: float, start: Any, strict: bool,
-        contacts: Contacts | None = None,
+        contacts: Contacts | None, notes: list[str],
     ) -> State:  # fmt: skip
         model = self.model
         force = model.force(q, effort)
-        if contacts is not None and len(contacts):
-            force = force + np.asarray(contacts.rows(model, q).T @ contacts.forces)
+        if self.problem is not None and contacts is not None and len(contacts):
+            rows = self.problem.rows(q, effort, u, contacts)
+            force = force + rows.columns[:, rows.drives :] @ rows.force[rows.drives :]
+            if status.ok and not self.give and contacts.max_penetration > 1e-5 * self.length:
+                status = Status.PENETRATING
+                notes.append(f"penetration {contacts.max_penetration:.2e} m")
         load = model.actuation(q, effort) @ effort if model.nu else np.zeros(model.nv)
         weight = model.force(model.rest, np.zeros(model.nu))
         scale = max(float(np.abs(load).max(initial=0.0)), float(np.abs(weight).max(initial=0.0)), 1e-12)
         displacement = model.displacement(q)
-        notes: list[str] = []
         if status.ok and self.slack.any():
             loose = self.slack & (effort[self.driven] <= 0.0)
             loose &= displacement[self.driven] > u[self.driven] + 1e-9 * self.length
