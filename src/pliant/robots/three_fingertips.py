@@ -29,7 +29,7 @@ def three_fingertips(
     """A soft beam that rests on two fingertips, "left" and "right", with a third, "top", above its middle.
 
     Nothing else holds the beam, which lies along x. Every fingertip is a flat rigid pad as wide as the beam (on balls
-    it would turn about its axis) that three slides move: "left_x", "left_y", "left_z", and so on. The corners of the pads
+    it would turn about its axis) that three slides move: "left_x", "left_y", "left_z", and so on. The corners of pads
     are the contacts, four each: `fingertip_pairs`. Moving all fingertips carries the beam; moving the top one against
     the others bends it.
 
