@@ -1,16 +1,13 @@
-"""From FEM to curve: modes (H1) and identified joint laws, with errors on held-out states."""
+"""From FEM to curve: modes (H1), with errors on held-out states."""
 
 from dataclasses import replace
 from functools import cache
 
 import numpy as np
-import pytest
 from harness import golden_beam, golden_cables
 
 from pliant import lie
-from pliant.errors import ArgumentError
 from pliant.models.fem import FemModel
-from pliant.models.identify import arc_coordinates, arc_pose, damping_from, identify
 from pliant.models.modes import frame_strains, modes_from, slice_frames, tip_of_strains
 from pliant.models.rod import RodModel
 from pliant.solve.equilibrium import equilibrium
@@ -63,57 +60,3 @@ def _rod():
 
     body = pl.RodBody("body", 0.1, 0.0085, Linear.from_young(350e3, 0.45, density=1100.0))
     return pl.Robot("rod", (body,))
-
-
-@pytest.mark.slow
-def test_H1_pneunet():
-    import pliant as pl
-
-    robot = pl.robots.pneunet().but(gravity=(0.0, 0.0, 0.0))
-    model = FemModel(robot)
-    name = robot.actuator_names[0]
-    high = robot.actuators[0].effort_limits[1]
-    states, state = [], None
-    for p in np.linspace(0.1, 1.0, 8) * min(high, 4e4):
-        state = equilibrium(model, {name: p}, start=state)
-        states.append(state)
-    x = model.skin_positions(model.rest)
-    axis = int(np.argmax(np.ptp(x, axis=0)))
-    a, b = x.mean(axis=0), x.mean(axis=0)
-    a[axis], b[axis] = x[:, axis].min(), x[:, axis].max()
-    if np.linalg.norm(states[-1].q) and abs(x[:, axis].max()) < abs(x[:, axis].min()):
-        a, b = b, a
-    found = modes_from(model, [s.q for s in states], a, b, modes=3, stations=15)
-    assert found.energy[2] > 0.99
-    assert found.max_error < 0.05
-
-
-def test_arc_coordinates_recover_an_arc():
-    q = np.array([0.05, 12.0, -7.0])
-    assert np.allclose(arc_coordinates(arc_pose(q, 0.1), 0.1), q, atol=1e-9)
-    assert np.allclose(arc_coordinates(np.diag([1.0, 1, 1, 1]) + np.eye(4, k=3) * 0.1, 0.1), 0.0, atol=1e-12)
-
-
-def test_identify_predicts_held_out_states():
-    model, states = beam_runs()
-    found = identify(model, states, START, END)
-    assert found.arc_error < 0.05
-    assert found.tip_error < 0.08
-    # EI L = 350 kPa * 0.015^4 / 12 * 0.1; this coarse mesh of linear tets is about four times stiffer than
-    # that, and
-    # it is the mesh's stiffness that is identified
-    slope = found.joints.response(3.0, "bending")[0] / 3.0
-    assert 2.0 < slope / (350e3 * 0.015**4 / 12 * 0.1) < 8.0
-
-
-def test_identify_refuses_gravity():
-    model = FemModel(golden_beam())
-    with pytest.raises(ArgumentError, match="gravity"):
-        identify(model, [None] * 5, START, END)
-
-
-def test_damping_from_a_free_oscillation():
-    t = np.linspace(0, 2, 2000)
-    f, decay = damping_from(t, np.exp(-3.0 * t) * np.cos(2 * np.pi * 8.0 * t))
-    assert f == pytest.approx(8.0, rel=0.02)
-    assert decay == pytest.approx(3.0, rel=0.05)

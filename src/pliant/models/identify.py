@@ -1,11 +1,9 @@
-"""identify: joint law and input gains of a constant-curvature link, from runs of a finer model of the same
-robot.
+"""identify: constant-curvature links from runs of a finer model (FEM) of the same robot.
 
-For every state of the finer model the tip's pose gives the link's coordinates (stretch, curvatures); the
-change of the
-actuators' displacements with them gives the input map (virtual work); with the efforts this gives the
-generalised force on
-each coordinate, and the joint law is fitted to it. A free oscillation gives the damping.
+Frames at the ends of the links give their coordinates (stretch, curvatures) in every state; virtual work gives the
+generalised force on each (`pliant.models.curve`); a joint law per link is fitted to both. A free oscillation gives the
+damping, a step that is held the creep (`pliant.models.relaxation`). The errors are those of the identified model's own
+equilibria in states that it has not seen.
 """
 
 from __future__ import annotations
@@ -18,8 +16,11 @@ from numpy.typing import ArrayLike
 
 from pliant import lie
 from pliant.errors import ArgumentError
-from pliant.models.modes import slice_frames
-from pliant.models.pcc import JointLaw, fit_curve
+from pliant.models.creep import Creep
+from pliant.models.curve import Curve, as_vector, check_runs, held_out
+from pliant.models.pcc import JointLaw, PccModel, fit_curve
+from pliant.models.relaxation import fit_creep, fit_damping
+from pliant.robot import Robot
 
 Array = np.ndarray
 
@@ -29,18 +30,22 @@ class Identified:
     """What was identified.
 
     Attributes:
-        joints: joint law, generalised forces on (stretch, curvature).
-        inputs: input map G (3, nu): generalised force per effort.
-        coordinates: (stretch, bend_y, bend_z) of every state (k, 3).
-        forces: generalised forces of every state (k, 3).
-        curvature_error: rms error of the predicted curvature on held-out states, over the largest one [-].
+        joints: joint law of every link, generalised forces on (stretch, curvature).
+        inputs: input map G (3 links, nu): generalised force per effort, mean over the states.
+        coordinates: (stretch, bend_y, bend_z) per link of every state (k, 3 links).
+        forces: generalised forces of every state (k, 3 links).
+        curvature_error: rms error of the predicted curvatures on held-out states, over the largest one [-].
         tip_error: rms distance of the predicted to the true tip on held-out states, over the length [-].
-        arc_error: rms distance of the best arcs to the true tips, over the length: what no joint law can
+        arc_error: rms distance of the best arcs' tip to the true one, over the length: what no joint law can
             remove [-].
-        length: of the link [m].
+        length: of the body [m].
+        robot: the body as one rod of the same mass, with the finer robot's actuators.
+        damping: viscous coefficients of stretch and curvature per link (links, 2), or None without an oscillation.
+        creep: of all links, or None.
+        creep_left: part of the held motion's unbalanced force that damping and creep leave, rms [-]; nan without one.
     """
 
-    joints: JointLaw
+    joints: tuple[JointLaw, ...]
     inputs: Array
     coordinates: Array
     forces: Array
@@ -48,6 +53,18 @@ class Identified:
     tip_error: float
     arc_error: float
     length: float
+    robot: Robot
+    damping: Array | None = None
+    creep: Creep | None = None
+    creep_left: float = float("nan")
+
+    def model(self, **options: Any) -> PccModel:
+        """The identified links as a model; options as those of `PccModel`."""
+        found: dict[str, Any] = {
+            "links": len(self.joints), "joints": self.joints, "inputs": self.inputs, "damping": self.damping,
+            "creep": self.creep, "rotary": False,
+        }  # fmt: skip
+        return PccModel(self.robot, **(found | options))
 
 
 def arc_coordinates(pose: ArrayLike, length: float) -> Array:
@@ -79,68 +96,72 @@ def arc_pose(q: ArrayLike, length: float) -> Array:
 
 
 def identify(
-    model: Any, runs: Any, start: ArrayLike, end: ArrayLike, *, stations: int = 9, hold_out: float = 0.3
+    model: Any,
+    runs: Any,
+    start: ArrayLike,
+    end: ArrayLike,
+    *,
+    links: int = 1,
+    oscillation: Any = None,
+    hold: Any = None,
+    stations: int = 9,
+    hold_out: float = 0.3,
 ) -> Identified:
-    """Joint law and input map of one constant-curvature link from quasi-static states of a finer model.
+    """Constant-curvature links from quasi-static states of a finer model, and their damping and creep from motions.
 
     Args:
         model: the finer model (FEM), without gravity.
-        runs: a Trajectory or a list of States: sweeps that bend and stretch.
-        start, end: axis of the link in the rest pose [m].
-        stations: frames along the axis used to find base and tip.
+        runs: a Trajectory or a list of States: equilibria that bend and stretch.
+        start, end: axis of the body in the rest pose [m].
+        links: number of equal links.
+        oscillation: Trajectory of a free oscillation (equal steps), for the damping.
+        hold: Trajectory of a step that is held (equal steps), for the creep.
+        stations: frames along the axis at least; rounded up to a multiple of the links, plus one.
         hold_out: part of the states kept for the errors.
     """
     states = list(runs)
-    if len(states) < 4:
-        raise ArgumentError("runs", f"{len(states)} states", "at least four")
-    if np.any(np.abs(model.robot.gravity) > 0):
-        raise ArgumentError("model", "has gravity", "the same robot with gravity=(0, 0, 0)")
-    length = float(np.linalg.norm(np.asarray(end, float) - np.asarray(start, float)))
-    zero = slice_frames(model, model.rest, start, end, stations=stations)
-    offset = lie.inverse(lie.inverse(zero[0]) @ zero[-1]) @ arc_pose(np.zeros(3), length)
-    poses = []
-    for s in states:
-        g = slice_frames(model, s.q, start, end, stations=stations)
-        poses.append(lie.inverse(g[0]) @ g[-1] @ offset)
-    q = np.array([arc_coordinates(p, length) for p in poses])
-    d = np.array([s.displacement for s in states])
-    effort = np.array([s.effort for s in states])
-    held = np.zeros(len(states), bool)
-    held[1 :: max(2, round(1.0 / hold_out))] = True
-    # displacement = G^T q + quadratic terms: the linear part is the input map at rest
-    terms = np.column_stack([q, q**2, q[:, :1] * q[:, 1:], q[:, 1:2] * q[:, 2:]])
-    unit = np.maximum(np.abs(terms).max(axis=0), 1e-12)
-    used = np.abs(terms).max(axis=0) > 1e-9
-    fit = np.zeros((terms.shape[1], d.shape[1]))
-    columns = (terms / unit)[:, used]
-    ridge = 1e-6 * np.eye(columns.shape[1])
-    fit[used] = np.linalg.solve(columns.T @ columns + ridge, columns.T @ d) / unit[used][:, None]
-    forces = np.empty_like(q)
-    for i in range(len(states)):
-        forces[i] = _slopes(fit, q[i]) @ effort[i]
-    kappa = np.hypot(q[:, 1], q[:, 2])
-    along = np.einsum("ni,ni->n", forces[:, 1:], q[:, 1:]) / np.maximum(kappa, 1e-12)
-    bend, stretch = kappa > 0.02 * kappa.max(), np.abs(q[:, 0]) > 0.02 * np.abs(q[:, 0]).max()
+    check_runs(model, states)
+    if links < 1:
+        raise ArgumentError("links", f"{links}", "an integer >= 1")
+    per = max(2, int(np.ceil((stations - 1) / links)))
+    curve = Curve(model, as_vector(start), as_vector(end), links * per + 1)
+    frames = [curve.frames(s.q) for s in states]
+    size = curve.length / links
+    q = np.array([link_coordinates(f, links, size) for f in frames])
+    rod = PccModel(curve.robot, links=links, rotary=False).rod
+    maps = np.array([curve.inputs(s, rod, x) for s, x in zip(states, q)])
+    forces = np.einsum("ija,ia->ij", maps, np.array([s.effort for s in states]))
+    held = held_out(len(states), hold_out)
     train = ~held
-    bending = fit_curve(kappa[bend & train], along[bend & train])
-    axial = fit_curve(q[stretch & train, 0], forces[stretch & train, 0])
-    joints = JointLaw(axial, bending, "tangent")
-    predicted = np.array([_solve(joints, f) for f in forces])
-    tips = np.array([arc_pose(p, length)[:3, 3] for p in predicted])
-    arcs = np.array([arc_pose(p, length)[:3, 3] for p in q])
-    truth = np.array([p[:3, 3] for p in poses])
-    k_new = np.hypot(predicted[:, 1], predicted[:, 2])
-
-    def rms(x: Array) -> float:
-        return float(np.sqrt(np.mean(np.asarray(x) ** 2)))
-
+    joints = tuple(_law(q[train, 3 * i : 3 * i + 3], forces[train, 3 * i : 3 * i + 3], i) for i in range(links))
+    inputs = maps[train].mean(axis=0)
+    robot = curve.robot.but(actuators=model.robot.actuators)
+    found: dict[str, Any] = {}
+    static = PccModel(robot, links=links, joints=joints, inputs=inputs, damping=(0.0, 0.0), rotary=False)
+    if oscillation is not None:
+        found["damping"] = fit_damping(static, *_motion(curve, oscillation, links, size))
+    if hold is not None:
+        found["creep"], viscous, found["creep_left"] = fit_creep(static, *_motion(curve, hold, links, size))
+        found.setdefault("damping", viscous)
+    tips = np.array([curve.tip(f) for f in frames])
+    arcs = np.array([static.locate(x, "tip").position for x in q])
+    judged = np.flatnonzero(held) if held.any() else np.arange(len(states))
+    predicted = np.array([_settle(static, states[i].effort, q[i]) for i in judged])
+    reached = np.array([static.locate(x, "tip").position for x in predicted])
+    bends = np.array([1 + 3 * i + j for i in range(links) for j in (0, 1)])
     return Identified(
-        joints, fit[:3], q, forces,
-        rms((k_new - kappa)[held]) / float(kappa.max()),
-        rms(np.linalg.norm(tips - truth, axis=1)[held]) / length,
-        rms(np.linalg.norm(arcs - truth, axis=1)) / length,
-        length,
+        joints, inputs, q, forces,
+        _rms((predicted - q[judged])[:, bends]) / max(float(np.abs(q[:, bends]).max()), 1e-300),
+        _rms(np.linalg.norm(reached - tips[judged], axis=1)) / curve.length,
+        _rms(np.linalg.norm(arcs - tips, axis=1)) / curve.length,
+        curve.length, robot, **found,
     )  # fmt: skip
+
+
+def link_coordinates(frames: Array, links: int, size: float) -> Array:
+    """(stretch, bend_y, bend_z) of every link between frames that divide into the links (3 links,)."""
+    ends = frames[:: (len(frames) - 1) // links]
+    return np.concatenate([arc_coordinates(lie.inverse(a) @ b, size) for a, b in zip(ends[:-1], ends[1:])])
 
 
 def damping_from(time: ArrayLike, signal: ArrayLike) -> tuple[float, float]:
@@ -155,37 +176,38 @@ def damping_from(time: ArrayLike, signal: ArrayLike) -> tuple[float, float]:
     return 0.5 / float(np.mean(np.diff(t[peaks]))), -float(slope)
 
 
-def _slopes(fit: Array, q: Array) -> Array:
-    """d displacement / d q of the fitted quadratic (3, nu)."""
-    e, y, z = q
-    linear, square, mixed, both = fit[:3], fit[3:6], fit[6:8], fit[8]
-    out = linear + 2.0 * q[:, None] * square
-    out[0] += y * mixed[0] + z * mixed[1]
-    out[1] += e * mixed[0] + z * both
-    out[2] += e * mixed[1] + y * both
-    return out
+def _law(q: Array, force: Array, link: int) -> JointLaw:
+    """The tangent law nearest to coordinates and forces of one link (k, 3)."""
+    kappa = np.linalg.norm(q[:, 1:], axis=1)
+    along = np.einsum("ni,ni->n", force[:, 1:], q[:, 1:]) / np.maximum(kappa, 1e-12)
+    bend, stretch = kappa > 0.02 * kappa.max(), np.abs(q[:, 0]) > 0.02 * np.abs(q[:, 0]).max()
+    fits = []
+    for name, x, f in (("bend", kappa[bend], along[bend]), ("stretch", q[stretch, 0], force[stretch, 0])):
+        if len(x) < 3 or float(x @ f) <= 0:
+            raise ArgumentError("runs", f"do not {name} link {link} enough", "sweeps that bend and stretch every link")
+        fits.append(fit_curve(x, f))
+    return JointLaw(fits[1], fits[0], "tangent")
 
 
-def _solve(joints: JointLaw, force: Array) -> Array:
-    """Coordinates at which the joint law balances generalised forces (3,)."""
-    size = float(np.hypot(force[1], force[2]))
-    k = _invert(joints, size, "bending")
-    e = np.sign(force[0]) * _invert(joints, abs(float(force[0])), "axial")
-    return np.array([e, *(k * force[1:] / max(size, 1e-300))])
+def _motion(curve: Curve, run: Any, links: int, size: float) -> tuple[Array, Array, Array]:
+    """Times, coordinates (n, 3 links) and efforts of a recorded motion of the finer model."""
+    if getattr(run, "q", None) is None or len(run) < 8:
+        raise ArgumentError("oscillation", "not a recorded motion", "a Trajectory of at least 8 equal steps")
+    q = np.array([link_coordinates(curve.frames(x), links, size) for x in run.q])
+    return np.asarray(run.time, float), q, np.asarray(run.effort, float)
 
 
-def _invert(joints: JointLaw, force: float, which: str) -> float:
-    y = force / getattr(joints, which)[0]
-    high = y if y > 0 else 1e-12
-    for _ in range(200):
-        if joints.response(high, which)[0] >= force:  # type: ignore[arg-type]
-            break
-        high *= 2.0
-    low = 0.0
-    for _ in range(80):
-        mid = 0.5 * (low + high)
-        if joints.response(mid, which)[0] < force:  # type: ignore[arg-type]
-            low = mid
-        else:
-            high = mid
-    return 0.5 * (low + high)
+def _settle(model: PccModel, effort: Array, guess: Array) -> Array:
+    """Equilibrium of the links by damped Newton steps, from a guess near it (nq,)."""
+    q = np.array(guess, float)
+    for _ in range(50):
+        f, K = model.linearise(q, effort)
+        step = np.linalg.solve(K, f)
+        q = q + min(1.0, 0.2 * float(np.abs(guess).max() + 1.0) / max(float(np.abs(step).max()), 1e-300)) * step
+        if np.abs(step).max() < 1e-10 * (np.abs(q).max() + 1e-6):
+            return q
+    raise ArgumentError("runs", "the identified links have no equilibrium", "sweeps that bend and stretch every link")
+
+
+def _rms(x: ArrayLike) -> float:
+    return float(np.sqrt(np.mean(np.asarray(x) ** 2)))

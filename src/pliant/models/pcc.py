@@ -141,11 +141,13 @@ class PccModel:
         robot: rods (in series or not), each cut into `links` links.
         links: per rod.
         joints: elastic law, one for all links or one per link; that of the sections if None.
-        damping: viscous coefficients (stretch, curvature), per link; from the rods' damping if None.
+        damping: viscous coefficients (stretch, curvature), for all links or one row per link (links, 2); from the rods'
+            damping if None.
         gains: input map of bellows, (alpha_stretch, alpha_curvature) per pressure: `bellows` actuators per
             link at
             equal angles, in the order of the robot's actuators, first link first. None takes the channels.
         bellows: actuators per link, if gains are given.
+        inputs: generalised force per effort (3 links, nu) instead, constant (as `identify` finds it).
         chambers: channel of each `Chamber`, if gains are not given.
         rotary: whether the sections have rotary inertia.
         creep: viscoelastic creep, the same for all links; `step`, `simulate` and `rollout` carry its states along.
@@ -157,14 +159,17 @@ class PccModel:
         *,
         links: int = 1,
         joints: JointLaw | Sequence[JointLaw] | None = None,
-        damping: tuple[float, float] | None = None,
+        damping: ArrayLike | None = None,
         gains: tuple[float, float] | None = None,
         bellows: int = 3,
+        inputs: ArrayLike | None = None,
         chambers: Mapping[str, ChamberPath] | None = None,
         rotary: bool = True,
         creep: Creep | None = None,
     ) -> None:
-        inner = robot.but(actuators=()) if gains is not None else robot
+        if gains is not None and inputs is not None:
+            raise ArgumentError("inputs", "given beside gains", "one of both")
+        inner = robot if gains is None and inputs is None else robot.but(actuators=())
         self.robot = robot
         self.rod = RodModel(inner, basis=constant(segments=links, strains=STRAINS), chambers=chambers)
         rods = [b for b in robot.bodies if isinstance(b, RodBody)]
@@ -181,13 +186,17 @@ class PccModel:
         # The rod keeps inertia and gravity only: elasticity and viscosity are the joints'.
         self.viscous = np.diag(self.rod._D).copy()
         if damping is not None:
-            self.viscous = np.tile([damping[0], damping[1], damping[1]], self.links).astype(float)
+            self.viscous = _viscous(damping, self.links)
         self.rod._K, self.rod._D = np.zeros((n, n)), np.zeros((n, n))
         tables = self.rod.tables
         tables = tables._replace(K=np.zeros_like(tables.K), D=np.zeros_like(tables.D))
         self.rod.tables = tables if rotary else tables._replace(rot=np.zeros_like(tables.rot))
         self.creep = creep
         self._map = _input_map(gains, bellows, len(robot.actuators), self.links)
+        if inputs is not None:
+            self._map = np.array(inputs, float)
+            if self._map.shape != (n, len(robot.actuators)) or not np.isfinite(self._map).all():
+                raise ArgumentError("inputs", f"shape {self._map.shape}", f"({n}, {len(robot.actuators)}) numbers")
 
     # ---- sizes ---------------------------------------------------------------------------------------------
     @property
@@ -337,6 +346,13 @@ def _laws(joints: JointLaw | Sequence[JointLaw] | None, rod: RodModel, links: in
     if len(laws) != links:
         raise ArgumentError("joints", f"{len(laws)} laws", f"one, or one for each of the {links} links")
     return laws
+
+
+def _viscous(damping: ArrayLike, links: int) -> Array:
+    given = np.asarray(damping, float)
+    if given.shape not in ((2,), (links, 2)) or not np.isfinite(given).all() or np.any(given < 0):
+        raise ArgumentError("damping", f"{given.tolist()}", f"(stretch, curvature), or ({links}, 2) of numbers >= 0")
+    return np.broadcast_to(given, (links, 2))[:, [0, 1, 1]].ravel()
 
 
 def _input_map(gains: tuple[float, float] | None, bellows: int, nu: int, links: int) -> Array | None:
