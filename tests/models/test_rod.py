@@ -257,8 +257,8 @@ def test_bad_input_is_named():
         RodModel(robot()).force(np.zeros(3), np.zeros(0))
     with pytest.raises(ArgumentError, match="chambers"):
         RodModel(robot(pl.Chamber(name="air")))
-    with pytest.raises(ArgumentError, match="friction"):
-        RodModel(robot(cable("c", 0, 0.01, friction=0.1)))
+    with pytest.raises(ArgumentError, match="tube_stiffness"):
+        RodModel(robot(cable("c", 0, 0.01, tube_stiffness=0.1)))
     with pytest.raises(ArgumentError, match="basis"):
         RodModel(robot(), basis={})
     with pytest.raises(UnknownNameError, match="parent"):

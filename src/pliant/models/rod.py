@@ -140,7 +140,7 @@ class RodModel:
     def stiffness(self, q: Array, effort: Array) -> Array:
         """-d force / d q: elastic, gravity's and the actuators' geometric part, exact (nv, nv).
 
-        Symmetric unless a `Wrench` or `LineLoad` acts: loads that follow the body have no potential.
+        Symmetric unless a `Wrench`, a `LineLoad` or a cable with friction acts: these have no potential.
         """
         return self.linearise(q, effort)[1]
 
@@ -370,7 +370,7 @@ class RodModel:
         """Generalised force per unit effort (nu, nv) at checked coordinates; needs the kinematics."""
         rows = self.drives.evaluate(self._work, q)[1]
         if self.drives.loaded:
-            self.drives.add_loads(rows)
+            self.drives.add_loads(q, rows)
         return rows
 
     def _named_points(self, rods: Sequence[RodBody]) -> tuple[dict[str, Station], dict[str, Array]]:

@@ -19,6 +19,7 @@ from pliant.actuators import Actuator, Cable, Chamber, Closure, LineLoad, PointF
 from pliant.actuators.actuator import check_points
 from pliant.errors import ArgumentError
 from pliant.models.rod_closures import RodClosures
+from pliant.models.rod_friction import RodFriction
 from pliant.models.rod_tables import RodLayout, Station
 
 Array = np.ndarray
@@ -81,9 +82,13 @@ class RodDrives:
         self._loads: list[tuple[int, int, Array, Array, bool]] = []
         self._slides: list[tuple[int, int, Array]] = []  # actuator, first coordinate, its row
         self._closures = RodClosures(layout)
+        self._rough: list[tuple[int, RodFriction]] = []  # cables with friction
         self.thread_of: list[int] = []  # actuator of each thread
         for a, actuator in enumerate(actuators):
             if isinstance(actuator, Cable):
+                if actuator.friction:
+                    via = [layout.nearest(x, actuator.body) for x in actuator.points]
+                    self._rough.append((a, RodFriction(layout, actuator, via)))
                 for run in self._cable(actuator, a, stations):
                     paths.append((run, -1.0))
                     self.thread_of.append(a)
@@ -124,8 +129,8 @@ class RodDrives:
         self.zero = np.zeros(self.n)  # rest values, set by `calibrate`
         self.thread_index = np.array(self.thread_of, np.int64)
         self.scratch = (np.zeros(len(paths)), np.zeros((len(paths), n)))
-        self.embedded = not (stations or self._slides)
-        """True if all actuators are threads inside the body."""
+        self.embedded = not (stations or self._slides or self._rough)
+        """True if all actuators are frictionless threads inside the body."""
 
     @property
     def pointed(self) -> bool:
@@ -133,9 +138,8 @@ class RodDrives:
         return len(self.points.seg) > 0
 
     def _cable(self, cable: Cable, a: int, stations: list[Station]) -> list[list[Station]]:
-        for field in ("friction", "tube_stiffness"):
-            if getattr(cable, field):
-                raise ArgumentError(f"{cable.name}.{field}", "not modelled on rods", "0")
+        if cable.tube_stiffness:
+            raise ArgumentError(f"{cable.name}.tube_stiffness", "not modelled on rods", "0")
         path: list[tuple[bool, Array]] = [(i in cable.world, np.array(x)) for i, x in enumerate(cable.points)]
         if cable.pull_point is not None:
             path.insert(0, (True, np.array(cable.pull_point)))
@@ -236,12 +240,19 @@ class RodDrives:
         return bool(self._slides)
 
     @property
-    def loaded(self) -> bool:
-        """True if some actuator is a load without a displacement."""
-        return bool(self._loads)
+    def rough(self) -> bool:
+        """True if some cable has friction."""
+        return bool(self._rough)
 
-    def add_loads(self, rows: Array) -> None:
-        """Adds the generalised forces of loads per unit effort to rows (nu, n); call `evaluate` first."""
+    @property
+    def loaded(self) -> bool:
+        """True if some force is not effort times the gradient of a displacement: loads, cables with friction."""
+        return bool(self._loads or self._rough)
+
+    def add_loads(self, q: Array, rows: Array) -> None:
+        """Adds to rows (nu, n) what is not the gradient of a displacement, per unit effort; call `evaluate` first."""
+        for a, cable in self._rough:
+            rows[a] += cable.column(q)
         for a, i, own_force, own_moment, follower in self._loads:
             force, moment = self._world(i, own_force, own_moment, follower)
             rows[a] += force @ self._jac[i, 3:] + moment @ self._jac[i, :3]
@@ -287,3 +298,6 @@ class RodDrives:
                 )  # fmt: skip
         if len(self._closures):
             self._closures.add_hessian(t, work, self.points, q, self._x, self._jac, effort, H)
+        for a, cable in self._rough:
+            if effort[a] != 0.0:
+                cable.add_hessian(q, float(effort[a]), H)

@@ -104,6 +104,8 @@ def rollout(
         raise ArgumentError(
             "model", "point forces and external cables need pliant.simulate", "tendons and chambers"
         )
+    if model.drives.rough:
+        raise ArgumentError("model", "cables with friction need pliant.simulate", "friction = 0")
     if model.layout.turning or model.drives.sliding:
         raise ArgumentError("model", "moving bases need pliant.simulate", "rods with a held base")
     if model._rayleigh:
