@@ -172,6 +172,8 @@ class PccModel:
         inner = robot if gains is None and inputs is None else robot.but(actuators=())
         self.robot = robot
         self.rod = RodModel(inner, basis=constant(segments=links, strains=STRAINS), chambers=chambers)
+        if self.rod.drives.loaded:
+            raise ArgumentError("robot", "loads and cables with friction act on rods only", "a RodModel for these")
         rods = [b for b in robot.bodies if isinstance(b, RodBody)]
         self.links = links * len(rods)
         self.lengths = np.repeat([b.length / links for b in rods], links)
