@@ -226,7 +226,7 @@ def test_view_is_called(monkeypatch, tmp_path: Path, capsys) -> None:
     assert main(["view", "golden_beam", "--sweep", "cable1=0:1mm:2"]) == 0
     assert main(["view", "golden_beam"]) == 0
     assert seen[0][1].u[0] == 1e-3
-    assert seen[0][2] == {"host": "127.0.0.1", "port": 9000, "open_browser": False}
+    assert seen[0][2] == {"obstacles": (), "host": "127.0.0.1", "port": 9000, "open_browser": False}
     assert len(seen[1][1]) == 2
     assert seen[2][1] is None
     main(["simulate", "beam", "--out", str(tmp_path / "r.npz")])

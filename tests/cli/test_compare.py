@@ -7,8 +7,10 @@ from pathlib import Path
 
 import pytest
 
+from pliant import robots
 from pliant.cli import main
 
+RODS = ("catheter", "octopus_arm", "elephant_trunk", "four_segment_arm")
 FINGER = ("compare", "finger", "--with", "size=0.0075", "--set", "cable=8mm")
 
 
@@ -44,3 +46,34 @@ def test_wrong_inputs(capsys) -> None:
     assert "finger" in capsys.readouterr().err
     assert main(["compare", "finger", "--set", "rope=1mm"]) == 2
     assert "cable" in capsys.readouterr().err
+
+
+def test_a_robot_of_the_catalogue_has_a_command_of_its_own(capsys) -> None:
+    assert main(["compare", "tower", "--json"]) == 0
+    data = json.loads(capsys.readouterr().out)
+    assert data["command"] == {"chamber1": 20e3}
+    assert data["largest_difference_relative"] < 0.03
+
+
+def test_what_cannot_be_compared_is_said(capsys, tmp_path: Path) -> None:
+    assert main(["compare", "catheter"]) == 2
+    assert "no soft body" in capsys.readouterr().err
+    assert main(["compare", "dielectric_crawler"]) == 2
+    assert "dielectric_layer" in capsys.readouterr().err
+    folder = robots.golden_beam().save(tmp_path / "beam").parent
+    assert main(["compare", str(folder)]) == 2
+    assert "--set" in capsys.readouterr().err
+
+
+SOLID = [n for n in robots.catalogue() if n not in ("dielectric_crawler", *RODS)]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", SOLID)
+def test_every_solid_robot_of_the_catalogue(name: str, capsys, tmp_path: Path) -> None:
+    picture = tmp_path / "both.png"
+    assert main(["compare", name, "--json", "--picture", str(picture)]) == 0
+    data = json.loads(capsys.readouterr().out)
+    assert data["largest_difference_relative"] < 0.03  # the bar of the project, of the robot's size
+    assert min(data[m][k] for m in ("fem", "geometric") for k in ("seconds", "memory_bytes")) > 0
+    assert picture.stat().st_size > 10_000

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from importlib import import_module
 from typing import Any
 
@@ -27,10 +27,12 @@ class Entry:
         kind: the model that suits it: "fem", "geometric", "rod" or "beam".
         options: robot -> keyword arguments of that model.
         obstacles: robot -> contacts that belong to the robot itself (its bodies, its own surface).
+        move: a moderate command that shows what the robot does [unit of each drive].
     """
 
     make: Callable[..., Robot]
     kind: str = "fem"
+    move: Mapping[str, float] = field(default_factory=dict)
     options: Callable[[Robot], Mapping[str, Any]] = _nothing
     obstacles: Callable[[Robot], tuple[Any, ...]] = _alone
 
