@@ -94,6 +94,9 @@ def _draw(path: Path, counts, curves) -> None:
         axes.loglog(counts, values, "o-", label=f"{name} simulation")
     axes.axhline(1.0, color="0.5", ls=":", label="the paper's bar")
     axes.set(xlabel="measurements", ylabel="error of 90 % of the poses [% of the workspace]")
+    axes.set_xticks(counts, [str(n) for n in counts], minor=False)
+    axes.set_yticks([0.5, 1, 2, 5], ["0.5", "1", "2", "5"])
+    axes.minorticks_off()
     axes.legend()
     figure.savefig(path, dpi=120)
 

@@ -28,17 +28,31 @@ def fem():
     return coarse(FemModel)
 
 
-@pytest.mark.parametrize("make", [geometric, fem])
-def test_6_2_and_f3_kinematics_of_a_meshed_arm_with_few_samples(tmp_path, make):
-    """N_fk <= 0.34 % W on samples of neither set from 85 samples, thanks to Jacobians: without them it is twice that."""
-    data = sample(make, [(0.0, PRESSURE)] * 3, path=tmp_path / "a.h5", plan="sobol", count=100, workers=0)
-    check = sample(make, [(0.0, PRESSURE)] * 3, path=tmp_path / "b.h5", plan="latin", count=40, workers=0)
+@pytest.fixture(scope="module", params=[geometric, fem], ids=["geometric", "fem"])
+def samples(request, tmp_path_factory):
+    folder, ranges = tmp_path_factory.mktemp("meshed"), [(0.0, PRESSURE)] * 3
+    data = sample(request.param, ranges, path=folder / "a.h5", plan="sobol", count=100, workers=0, shape=True)
+    check = sample(request.param, ranges, path=folder / "b.h5", plan="latin", count=40, workers=0, shape=True)
     assert data.failed == check.failed == 0
+    return data, check
+
+
+def test_6_2_and_f3_kinematics_of_a_meshed_arm_with_few_samples(samples):
+    """N_fk <= 0.34 % W on samples of neither set from 85 samples, thanks to Jacobians: without, twice that."""
+    data, check = samples
     options = {"hidden": (20, 20), "iterations": 40, "share": 0.85}
     with_slopes, without = (errors(fit(data, slopes=s, **options), check)["tip"] for s in (True, False))
     assert with_slopes["max"] <= 0.0034 * data.width
     assert with_slopes["slope_error"] <= 0.05
     assert without["max"] > 2.0 * with_slopes["max"]
+
+
+def test_whole_shape_of_a_meshed_arm(samples):
+    """The network draws the whole skin: the worst vertex is within 1 % of the workspace, with modes to spare."""
+    data, check = samples
+    model = fit(data, hidden=(20, 20), iterations=30, share=0.85, slopes=False, shape_modes=16)
+    assert errors(model, check)["shape"]["max_share"] < 0.01
+    assert model.skin_positions(model.rest).shape == data.shape.shape[1:]
 
 
 @pytest.mark.slow

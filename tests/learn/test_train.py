@@ -86,11 +86,13 @@ def test_constant_coordinates_stay_constant(finger):
 
 
 def test_whole_shape(arm, arm_data):
+    """The worst vertex of samples that were not learned from is within 0.2 % of the workspace."""
+    assert arm.facts["test"]["shape"]["max_share"] < 2e-3
     error = [
-        np.linalg.norm(arm.skin_positions(arm.scale * u) - x, axis=1).mean()
+        np.linalg.norm(arm.skin_positions(arm.scale * u) - x, axis=1).max()
         for u, x in zip(arm_data.u[::20], arm_data.shape[::20])
     ]
-    assert np.mean(error) < 5e-3 * arm.width
+    assert np.max(error) < 2e-3 * arm.width
     q = arm.scale * np.array([3e4, 5e4, 1e4])
     vertices, weights, directions = np.array([[5], [20]]), np.ones((2, 1)), np.eye(3)[:2]
     rows = arm.skin_rows(q, vertices, weights, directions)

@@ -72,7 +72,8 @@ def fit(
         slope_weight: weight of the derivative rows against the value rows, in scaled units.
         jacobian_network: hidden layers of a separate network for the Jacobian (the paper's way), or None.
         frames: learn orientations too.
-        shape_modes: number of modes of the whole shape, 0 for none (needs a dataset with shapes).
+        shape_modes: number of modes of the whole shape, 0 for none (needs a dataset with shapes). Too many cost time,
+            not accuracy; ten are enough for an arm.
         trainer: "levenberg" (no torch needed), "adam" or "lbfgs" (torch, on a GPU if there is one).
         members: networks in the ensemble; more than one tells how sure it is.
         share: of the rows that trains.
@@ -172,11 +173,18 @@ class _Work:
         weight: float,
         members: int,
         name: str,
+        *,
+        one_unit: bool = False,
     ) -> tuple[Network, list[Fit]]:
-        """Train an ensemble on y(rows) and, if given, its derivatives dy(rows)."""
+        """Train an ensemble on y(rows) and, if given, its derivatives dy(rows).
+
+        With `one_unit` all outputs are scaled alike, so that an error counts the same in each of them.
+        """
         inputs = Scaling.of(self.train.u, inputs=True)
         values = y(self.train.rows)
         outputs = Scaling.of(values)
+        if one_unit:
+            outputs = Scaling(outputs.mid, np.where(outputs.half > 0, outputs.half.max(), 0.0))
         sizes = (self.train.u.shape[1], *hidden, values.shape[1])
         moving = outputs.half > 0
         slopes, weights = None, 1.0
@@ -256,6 +264,15 @@ def errors(model: LearnedModel, test: Dataset) -> dict[str, Any]:
             if net is not None:
                 own = net(u).reshape(len(u), len(test.points), 3, -1)[:, i]
                 out[name]["own_slope_error"] = float(np.mean(np.linalg.norm(own - known, axis=(1, 2)) / size))
+    if model.knowledge.shape is not None and test.shape is not None:
+        x = np.array([model.skin_positions(model.scale * row) for row in u])
+        distance = np.linalg.norm(x - test.shape[ok], axis=2)
+        out["shape"] = {
+            "mean": float(distance.mean()),
+            "max": float(distance.max()),
+            "mean_share": float(distance.mean() / width),
+            "max_share": float(distance.max() / width),
+        }
     return out
 
 
@@ -283,7 +300,8 @@ def _shape(dataset: Dataset, modes: int, hidden: tuple[int, ...], work: _Work) -
     _, s, Vt = np.linalg.svd(flat[work.train.rows] - mean, full_matrices=False)
     modes = min(modes, int((s > 1e-9 * s[0]).sum()))
     basis = Vt[:modes]
-    network, _ = work.network(hidden, lambda rows: (flat[rows] - mean) @ basis.T, None, 0.0, 1, "shape")
+    # Scaled to [-1, 1] each, the faintest modes would count as much as the strongest and spoil them.
+    network, _ = work.network(hidden, lambda rows: (flat[rows] - mean) @ basis.T, None, 0.0, 1, "shape", one_unit=True)
     skin = dataset.skin
     return Shape(
         mean.reshape(-1, 3),
