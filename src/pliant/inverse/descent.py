@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
+from scipy.optimize import lsq_linear
 
 from pliant.errors import ArgumentError
 from pliant.solve.flex import flex
@@ -219,22 +220,14 @@ def gauss_newton(
 
 
 def bounded_step(J: Array, error: Array, damping: float, low: Array, high: Array) -> Array:
-    """argmin |J s - error|^2 + damping |J|^2 |s|^2 within bounds, by active sets."""
-    size = float((J * J).sum()) / J.shape[1]
-    H = J.T @ J + damping * size * np.eye(J.shape[1])
-    g = J.T @ error
-    s, fixed = np.zeros(len(g)), np.zeros(len(g), dtype=bool)
-    for _ in range(2 * len(g)):
-        free = ~fixed
-        if not free.any():
-            break
-        s[free] = np.linalg.solve(H[np.ix_(free, free)], g[free] - H[np.ix_(free, fixed)] @ s[fixed])
-        out = free & ((s < low) | (s > high))
-        if not out.any():
-            break
-        s = np.clip(s, low, high)
-        fixed |= out
-    return np.clip(s, low, high)
+    """argmin |J s - error|^2 + damping |J|^2 |s|^2 within bounds (bounded least squares, exact)."""
+    n = J.shape[1]
+    size = float((J * J).sum()) / n
+    A = np.vstack([J, np.sqrt(max(damping * size, 1e-300)) * np.eye(n)])
+    b = np.concatenate([error, np.zeros(n)])
+    width = 1e-12 * (1.0 + np.abs(high - low))  # the solver wants an interior
+    found = lsq_linear(A, b, bounds=(low, np.maximum(high, low + width)), method="bvls")
+    return np.clip(found.x, low, high)
 
 
 @dataclass(frozen=True, eq=False)
