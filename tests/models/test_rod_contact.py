@@ -146,3 +146,19 @@ def test_stiffness_of_forces_on_the_skin(basis):
     numeric = -np.array([(push(q + h * e) - push(q - h * e)) / (2 * h) for e in np.eye(model.nv)]).T
     K = model.load_stiffness(q, forces)
     assert np.allclose(K, numeric, atol=1e-7 * np.abs(K).max())
+
+
+def test_self_contact_of_a_tight_coil_in_dynamics():
+    """Twice the tension at which the coil first meets itself: statics loses the path there, the motion comes to rest."""
+    model = arm(
+        tendon(), gravity=(0, 0, 0), basis=bases.legendre(4, strains=bases.BENDING), radius=R, damping=0.05
+    )
+    stepper = pl.Stepper(model, obstacles=[pl.SelfContact()])
+    state = pl.equilibrium(model, {"c": 12.0}).require()
+    for i in range(150):
+        state = stepper.step(state, [12.0 + min(13.0, 0.13 * i)], 0.01).require()
+    assert np.abs(state.v).max() < 1e-2 * np.abs(state.q).max()
+    assert state.contacts.forces.sum() > 4.0
+    assert state.contacts.max_penetration < 1e-6
+    free = pl.equilibrium(model, {"c": 25.0}).require()
+    assert np.abs(state.q).max() < 0.9 * np.abs(free.q).max()  # it cannot coil as far as it would
