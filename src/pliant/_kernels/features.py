@@ -19,6 +19,8 @@ class Faces(NamedTuple):
     edge_owner: np.ndarray  # (ne,)
     ring_start: np.ndarray  # (n + 1,)
     ring: np.ndarray  # neighbours of each vertex
+    fan_start: np.ndarray  # (n + 1,)
+    fan: np.ndarray  # primitives around each vertex
     body: np.ndarray  # (n,)
     radius: np.ndarray  # (n,)
     x: np.ndarray  # (n, 3)
@@ -96,7 +98,7 @@ def update_features(f, flat):
 
 @njit(cache=True, error_model="numpy", nogil=True)
 def primitive_boxes(f, slack, low, high):
-    """Boxes (np, 6): positions with their radius, and the normals that the features owned by a primitive may push along.
+    """Boxes (np, 6): positions with their radius, and the normals that features owned by a primitive may push along.
 
     A vertex pushes along the spherical hull of the normals around it, an edge along the arc between its two. Both
     are normalised sums of unit vectors, at least c long where c is the smallest cosine to their middle: they

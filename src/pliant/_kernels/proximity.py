@@ -19,6 +19,8 @@ from pliant._kernels.features import at, inner, minus
 
 VERTEX_FACE, FACE_VERTEX, EDGE_EDGE, VERTEX_EDGE, EDGE_VERTEX, VERTEX_VERTEX = 1, 2, 3, 4, 5, 6
 _STRICT = 1e-9  # ties on shared edges must be seen from both sides, or they are lost
+_ROUNDING = 1e-15  # of the coordinates: what is known of the vector between two closest points
+_BLIND = 1e-4  # rounding relative to the distance beyond which the direction between closest points says nothing
 
 
 # ---- what never changes -----------------------------------------------------------------------------
@@ -170,6 +172,43 @@ def _edge_cone(e, d, tolerance, x, edges, edge_prims, prims):
     return True
 
 
+@njit(cache=True, forceinline=True)
+def _corner_cone(corner, d, tolerance, y, star_start, star):
+    """Is the direction in the polar cone of the edges at a corner?"""
+    for j in range(star_start[corner], star_start[corner + 1]):
+        e = minus(at(y, star[j]), at(y, corner))
+        if inner(e, d) > tolerance * np.sqrt(inner(e, e)):
+            return False
+    return True
+
+
+@njit(cache=True, error_model="numpy")
+def _normal_of_touching(v, edge, corner, tolerance, f, g):
+    """The normal of a vertex that lies on an edge or corner, to rounding: one that both normal cones hold, if any.
+
+    Tried are the normals of the faces at that feature and, turned, those of the faces at the vertex: where flat
+    meets flat, or flat meets a ridge, one of them is what the normal was before they touched. Returns (found, normal).
+    """
+    corners = (corner, corner, v) if corner >= 0 else (g.edges[edge, 0], g.edges[edge, 1], v)
+    for k in range(3):
+        if k == 1 and corner >= 0:
+            continue
+        start, fan = (f.fan_start, f.fan) if k == 2 else (g.fan_start, g.fan)
+        for i in range(start[corners[k]], start[corners[k] + 1]):
+            n = at(f.normals, fan[i]) if k == 2 else at(g.normals, fan[i])
+            n = (-n[0], -n[1], -n[2]) if k == 2 else n
+            back = -n[0], -n[1], -n[2]
+            if inner(n, n) == 0.0:
+                continue
+            if edge >= 0 and not _edge_cone(edge, n, tolerance, g.x, g.edges, g.edge_prims, g.prims):
+                continue
+            if corner >= 0 and not _corner_cone(corner, n, tolerance, g.x, g.ring_start, g.ring):
+                continue
+            if _vertex_cone(v, back, tolerance, f.x, f.vertex_normals, f.ring_start, f.ring):
+                return True, n
+    return False, (0.0, 0.0, 0.0)
+
+
 # ---- the tests -----------------------------------------------------------------------------------------
 @njit(cache=True, error_model="numpy", nogil=True)
 def vertex_contacts(candidates, f, g, low, high, flip, same, alarm, tolerance, everything):
@@ -240,7 +279,14 @@ def vertex_contacts(candidates, f, g, low, high, flip, same, alarm, tolerance, e
             if side == 0.0:
                 side = 1.0
         sign = 1.0 if side >= 0.0 else -1.0
-        if (edge >= 0 or corner >= 0) and distance > 1e-14:
+        unknown = _ROUNDING * (abs(z[0]) + abs(z[1]) + abs(z[2])) / max(distance, 1e-300)
+        touching = (edge >= 0 or corner >= 0) and unknown > _BLIND
+        if touching and not everything:
+            known, n = _normal_of_touching(v, edge, corner, tolerance, f, g)
+            if not known:
+                continue
+            sign, distance = 1.0, inner(d, n)
+        elif (edge >= 0 or corner >= 0) and distance > 0.0:
             n = sign * d[0] / distance, sign * d[1] / distance, sign * d[2] / distance
         signed = sign * distance
         if signed < -alarm:
@@ -248,19 +294,13 @@ def vertex_contacts(candidates, f, g, low, high, flip, same, alarm, tolerance, e
         if everything:
             if signed >= 0.0 or inner(n, at(vertex_normals, v)) >= -0.3:
                 continue
-        else:
-            if distance > 1e-14:
-                s = d[0] / distance, d[1] / distance, d[2] / distance
-                if edge >= 0 and not _edge_cone(edge, s, _STRICT, y, edges, edge_prims, prims):
-                    continue
-                if corner >= 0:
-                    outside = True
-                    for j in range(star_start[corner], star_start[corner + 1]):
-                        e = minus(at(y, star[j]), at(y, corner))
-                        if inner(e, s) > _STRICT * np.sqrt(inner(e, e)):
-                            outside = False
-                    if not outside:
-                        continue
+        elif not touching:
+            strict = _STRICT + unknown
+            s = sign * n[0], sign * n[1], sign * n[2]
+            if edge >= 0 and not _edge_cone(edge, s, strict, y, edges, edge_prims, prims):
+                continue
+            if corner >= 0 and not _corner_cone(corner, s, strict, y, star_start, star):
+                continue
             back = -n[0], -n[1], -n[2]
             if not _vertex_cone(v, back, tolerance, x, vertex_normals, ring_start, ring):
                 continue

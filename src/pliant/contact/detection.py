@@ -20,6 +20,7 @@ from pliant.contact.mesh import MeshObstacle
 from pliant.contact.obstacles import Obstacle, positive
 from pliant.contact.pairs import BodyContact, ContactPairs, SelfContact, SoftContact
 from pliant.contact.proximity import as_contacts, behind_at_rest, feature_pairs, without_vertices
+from pliant.contact.retention import retained
 from pliant.contact.surface import Surface, Tree
 from pliant.errors import ArgumentError
 
@@ -153,7 +154,21 @@ class Detector:
         parts = self._volume(x, current) if self.method == "volume" else self._proximity(x, current)
         names = [o.name for o in current]
         poses = [o.pose if isinstance(o, Obstacle) else None for o in current]
-        return Contacts.joined(parts, names, poses).matched(previous)
+        found = Contacts.joined(parts, names, poses)
+        if self._near and previous is not None and len(previous) and self.method == "proximity":
+            found = Contacts.joined([found, *self._retained(x, current, found, previous)], names, poses)
+        return (found.distinct() if self._near else found).matched(previous)
+
+    def _retained(
+        self, x: Array, obstacles: Sequence[Obstacle | SoftContact], found: Contacts, previous: Contacts
+    ) -> list[Contacts]:
+        soft = [i for i in self._near if not isinstance(obstacles[i], Obstacle)]
+        return [
+            retained(
+                previous, found, x, self.surface.radius, index=i, alarm=self.alarm, offset=self.contact_distance
+            )
+            for i in soft
+        ]
 
     def _pairs(self, x: Array, marker: ContactPairs, index: int) -> Contacts:
         a, b = marker.pairs.T

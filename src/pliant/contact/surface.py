@@ -83,7 +83,7 @@ class Surface:
 
     @cached_property
     def _static(self) -> tuple[Array, ...]:
-        """Owners and rings, in the order of `Faces`."""
+        """Owners, rings and fans, in the order of `Faces`."""
         n = len(self.radius)
         vertex_owner = np.full(n, -1, dtype=np.int64)
         for k in (2, 1, 0):
@@ -93,13 +93,18 @@ class Surface:
         order = np.argsort(both[:, 0], kind="stable")
         start = np.searchsorted(both[order, 0], np.arange(n + 1))
         ring = np.ascontiguousarray(both[order, 1])
-        return vertex_owner, np.ascontiguousarray(self.edge_prims[:, 0]), start, ring
+        prim, place = np.nonzero(self.prims >= 0)
+        corner = self.prims[prim, place]
+        order = np.argsort(corner, kind="stable")
+        fan_start = np.searchsorted(corner[order], np.arange(n + 1))
+        fan = np.ascontiguousarray(prim[order])
+        return vertex_owner, np.ascontiguousarray(self.edge_prims[:, 0]), start, ring, fan_start, fan
 
     def faces(self, x: Array, *, flat: float = 0.02) -> Faces:
         """Normals and ridges at positions x [m] (n, 3); edges flatter than `flat` [rad] are no ridges."""
-        owner, edge_owner, start, ring = self._static
+        owner, edge_owner, start, ring, fan_start, fan = self._static
         f = Faces(
-            self.prims, self.prim_edges, self.edges, self.edge_prims, owner, edge_owner, start, ring,
+            self.prims, self.prim_edges, self.edges, self.edge_prims, owner, edge_owner, start, ring, fan_start, fan,
             self.body, self.radius, np.ascontiguousarray(x, dtype=float),
             np.empty((len(self.prims), 3)), np.empty((len(self.edges), 3)), np.empty((len(x), 3)),
             np.empty(len(self.edges), dtype=np.bool_),

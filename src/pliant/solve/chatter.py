@@ -2,11 +2,10 @@
 
 A vertex that slides over the edge between two triangles changes its normal abruptly. If the equilibrium lies on that
 edge, Newton's method sees one triangle, steps over the edge, sees the other, and steps back, for ever. Then
-the contacts
-of the last two configurations are kept together, with their normals, and their gaps follow linearly: the problem is
-smooth, nothing penetrates either triangle, and the iteration ends. What was held is looked at afresh when the
-motion has
-become much smaller, so that curved surfaces are met where they are.
+the contacts of the last two configurations are kept together: the problem is smooth, nothing penetrates either
+triangle, and the iteration ends. Pairs of soft vertices and faces are carried along exactly. Contacts with rigid
+obstacles keep their normals, and are looked at afresh when the motion has become much smaller, so that curved
+obstacles are met where they are.
 """
 
 from __future__ import annotations
@@ -16,6 +15,7 @@ from dataclasses import replace
 import numpy as np
 
 from pliant.contact.contacts import Contacts
+from pliant.contact.retention import carried_along
 
 Array = np.ndarray
 _SMALL = 1e-2  # of the robot's size: larger motions are not chatter
@@ -28,10 +28,12 @@ class Chatter:
 
     Args:
         length: size of the robot [m].
+        radius: thickness around each vertex of the skin [m] (n,).
+        offset: contact distance [m].
     """
 
-    def __init__(self, length: float) -> None:
-        self._length = length
+    def __init__(self, length: float, radius: Array, offset: float) -> None:
+        self._length, self._radius, self._offset = length, radius, offset
         self._past: list[tuple[Array, Contacts]] = []
         self._best, self._waited = np.inf, 0
         self._frozen: tuple[Array, Contacts] | None = None
@@ -46,7 +48,7 @@ class Chatter:
             self._forget()
             self._patience = _PATIENCE
             return None
-        if self._frozen is not None and self._amplitude > _TINY * self._length and moved < 0.05 * self._amplitude:
+        if self._frozen is not None and self._stale(moved):
             self._past = [self._frozen]
             self._forget()
             self._patience = 2
@@ -58,14 +60,27 @@ class Chatter:
                 self._waited += 1
             if self._waited < self._patience or len(self._past) < 2:
                 return None
-            self._frozen, self._amplitude = self._union(x), moved
+            (x_old, old), (x_new, new) = self._past
+            near = old.selected(old.gap < 1e-3 * self._length)
+            self._frozen = x, self._union(self._carried(new, x_new, x), self._carried(near, x_old, x))
+            self._amplitude = moved
         origin, contacts = self._frozen
-        gap = contacts.gap + _change(contacts, origin, x)
+        contacts = self._carried(contacts, origin, x)
+        self._frozen = x, contacts
         if previous is not None and len(previous) == len(contacts) and np.array_equal(previous.key, contacts.key):
             return replace(
-                contacts, gap=gap, forces=previous.forces, tangential=previous.tangential, states=previous.states
+                contacts, forces=previous.forces, tangential=previous.tangential, states=previous.states
             )
-        return replace(contacts, gap=gap)
+        return contacts
+
+    def _carried(self, contacts: Contacts, before: Array, after: Array) -> Contacts:
+        return carried_along(contacts, before, after, self._radius, offset=self._offset)
+
+    def _stale(self, moved: float) -> bool:
+        """Should rigid obstacles be looked at afresh?"""
+        assert self._frozen is not None
+        rigid = np.abs(self._frozen[1].weights.sum(axis=1)) > 0.5
+        return bool(rigid.any()) and self._amplitude > _TINY * self._length and moved < 0.05 * self._amplitude
 
     def _forget(self) -> None:
         self._best, self._waited, self._frozen = np.inf, 0, None
@@ -74,28 +89,23 @@ class Chatter:
         """Remember what was detected at skin positions x."""
         self._past = [*self._past[-1:], (x, contacts)]
 
-    def _union(self, x: Array) -> tuple[Array, Contacts]:
-        (x_old, old), (x_new, new) = self._past
-        old = replace(old, gap=old.gap + _change(old, x_old, x))
-        new = replace(new, gap=new.gap + _change(new, x_new, x))
-        wide = max(old.vertices.shape[1], new.vertices.shape[1])
+    def extend(self, x: Array, solved: Contacts, missing: Contacts) -> None:
+        """Hold what was solved with, and what turned out to be missing, at skin positions x."""
+        self._frozen, self._last = (x, self._union(solved, missing)), x
+        self._amplitude = max(self._amplitude, _TINY * self._length)
+
+    def _union(self, new: Contacts, old: Contacts) -> Contacts:
         extra = np.ones(len(old), dtype=bool)
         for i in range(len(old)):
             same = np.flatnonzero(new.key == old.key[i])
             # the same features with the same normal are one contact
             extra[i] = not any(float(old.normal[i] @ new.normal[j]) > 1.0 - 1e-10 for j in same)
-        extra &= old.gap < 1e-3 * self._length
         if not extra.any():
-            return x, new
+            return new
+        wide = max(old.vertices.shape[1], new.vertices.shape[1])
         both = Contacts.joined([new.widened(wide), old.selected(extra).widened(wide)], new.names, new.poses)
         forces = both.forces.copy()
         forces[len(new) :] = 0.0
         tangential = both.tangential.copy()
         tangential[len(new) :] = 0.0
-        return x, replace(both, forces=forces, tangential=tangential)
-
-
-def _change(contacts: Contacts, before: Array, after: Array) -> Array:
-    """Change of the gaps when the skin moves, to first order [m] (m,)."""
-    moved = (after - before)[contacts.vertices]
-    return np.einsum("mki,mki->m", contacts.all_gradients(), moved)
+        return replace(both, forces=forces, tangential=tangential).distinct()

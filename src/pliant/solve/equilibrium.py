@@ -81,7 +81,9 @@ def equilibrium(
     if start is not None and not isinstance(start, State):
         raise ArgumentError("start", f"a {type(start).__name__}", "a State, or None for the rest pose")
     begin = time.perf_counter()
-    problem = Problem(model, obstacles, alarm=alarm, contact_distance=contact_distance)
+    problem = Problem(
+        model, obstacles, alarm=alarm, contact_distance=contact_distance, gap_tolerance=gap_tolerance
+    )
     old_u = None if start is None else start.u
     target = command_vector(model.robot, u, old_u)
     q0 = np.array(model.rest if start is None else start.q, dtype=float)
@@ -158,7 +160,7 @@ def _newton(
         if system is None:
             result.status = Status.SINGULAR
             return result
-        shift = system.shift / max(float(np.abs(_mean_diagonal(K))), 1e-300) if system.shift else 0.0
+        shift = 0.0 if system.exact else system.shift / max(float(np.abs(_mean_diagonal(K))), 1e-300)
         drives = rows.columns[:, : rows.drives] @ rows.force[: rows.drives]
         step = system.solve(force - drives)
         size = travel(model, step.dq)
@@ -176,11 +178,18 @@ def _newton(
         if alpha == 0.0 or waited > _PATIENCE:
             result.status = Status.STALLED
             return result
-        q = model.retract(q, alpha * step.dq)
+        before, q = q, model.retract(q, alpha * step.dq)
         multipliers = rows.force + alpha * (step.force - rows.force)
         effort, contacts = problem.split(effort, multipliers, contacts, step.states)
-        if alpha == 1.0 and size <= _STEP_TOLERANCE * problem.length and system.shift == 0.0:
+        if alpha == 1.0 and size <= _STEP_TOLERANCE * problem.length and system.exact:
+            if contacts is not None:
+                contacts = contacts.followed(model.skin_positions(before), model.skin_positions(q))
             done = _Iterate(q, effort, contacts, spent, system.factor, system.stable)
+            if not _balanced(problem, done, u, offset, K):
+                continue
+            if problem.overlooked(q, contacts):
+                best = np.inf
+                continue
             done.status = Status.INVERTED if not folding and _inverted(model, q) else Status.CONVERGED
             return done
     result.status = Status.MAX_ITERATIONS
@@ -394,14 +403,11 @@ def _finish(
     elapsed: float,
 ) -> State:
     model = problem.model
-    contacts = problem.detect(found.q, found.contacts)
-    rows = problem.rows(found.q, found.effort, u, contacts)
-    force = model.force(found.q, found.effort)
-    load = rows.columns[:, rows.drives :] @ rows.force[rows.drives :]
-    driven = model.actuation(found.q, found.effort) @ found.effort if model.nu else np.zeros(model.nv)
-    weight = model.force(model.rest, np.zeros(model.nu))
-    scale = max(*(float(np.abs(x).max(initial=0.0)) for x in (load, driven, weight)), 1e-12)
-    residual = float(np.abs(force + load).max(initial=0.0)) / scale
+    # Fresh contacts show what penetrates; forces belong to the contacts that were solved with.
+    fresh = problem.fresh(found.q, found.contacts)
+    contacts = found.contacts if status.ok else fresh
+    left, scale = _unbalanced(problem, found.q, found.effort, u, contacts)
+    residual = float(np.abs(left).max(initial=0.0)) / scale
     displacement = model.displacement(found.q)
     if status.ok:
         if _inverted(model, found.q):
@@ -416,8 +422,9 @@ def _finish(
             notes.append("its stability could not be told")
         elif not found.stable:
             status = Status.UNSTABLE
-        if contacts is not None and contacts.max_penetration > gap_tolerance * problem.length:
-            notes.append(f"penetration {contacts.max_penetration:.2e} m")
+        depth = problem.depth(found.q, fresh)
+        if depth > gap_tolerance * problem.length:
+            notes.append(f"penetration {depth:.2e} m")
             status = Status.PENETRATING
     return State(
         q=found.q,
@@ -433,6 +440,28 @@ def _finish(
         notes=tuple(notes),
         factor=found.factor if status.ok else None,
     )
+
+
+def _unbalanced(
+    problem: Problem, q: Array, effort: Array, u: Array, contacts: Contacts | None
+) -> tuple[Array, float]:
+    """The force that is left over (nv,), and the size of the largest load at play."""
+    model = problem.model
+    rows = problem.rows(q, effort, u, contacts)
+    load = rows.columns[:, rows.drives :] @ rows.force[rows.drives :]
+    driven = model.actuation(q, effort) @ effort if model.nu else np.zeros(model.nv)
+    weight = model.force(model.rest, np.zeros(model.nu))
+    scale = max(*(float(np.abs(x).max(initial=0.0)) for x in (load, driven, weight)), 1e-12)
+    return model.force(q, effort) + load, scale
+
+
+def _balanced(problem: Problem, found: _Iterate, u: Array, offset: Array | None, K: Any) -> bool:
+    """Are forces balanced where Newton's method stopped? Where K is nearly singular a short step does not say so."""
+    left, scale = _unbalanced(problem, found.q, found.effort, u, found.contacts)
+    if offset is not None:
+        left = left - offset
+    size = float(np.abs(left).max(initial=0.0))
+    return size <= max(1e-6 * scale, 1e-9 * _mean_diagonal(K) * problem.length)
 
 
 def _inverted(model: Any, q: Array) -> bool:

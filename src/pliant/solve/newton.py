@@ -27,6 +27,8 @@ from pliant.errors import PliantError
 from pliant.solve.complementarity import solve_contact
 
 Array = np.ndarray
+_SINGULAR = 1e11  # a compliance that is larger than this times 1 / K_ii comes from rounding
+_LIGHT = 1e-6  # of the mean diagonal: holds a body that only its drives or contacts hold, and hardly slows Newton
 
 
 @dataclass(frozen=True, eq=False)
@@ -105,10 +107,21 @@ class LinearSystem:
         self.factor: Any = factorise_general(matrix) if indefinite else factorise_any(matrix)
         self.flexibility = self.factor.solve(rows.columns) if rows.size else np.zeros((len(rows.rows.T), 0))
         self.W = rows.rows @ self.flexibility
+        if shift == 0.0 and self._floating(K):
+            raise NotPositiveDefinite(0)
         _soften(self.W, rows.drives)
         self.stable: bool | None = None if self.factor.method == "lu" else True
+        self.exact = shift == 0.0  # whether Newton's method converges with it as it should
         if self._held is not None:
             self.stable = self._constrained_definite(self._held)
+
+    def _floating(self, K: Any) -> bool:
+        """Does rounding alone hold the body against some row? Then K is singular, whatever its pivots say."""
+        if not self.rows.size or isinstance(K, np.ndarray):
+            return False
+        size = np.einsum("ij,ij->i", self.rows.rows, self.rows.rows) / max(float(np.abs(_diagonal(K)).mean()), 1e-300)
+        own = np.einsum("ii->i", self.W)
+        return bool((np.abs(own) > _SINGULAR * np.maximum(size, 1e-300))[size > 0.0].any())
 
     def at(self, rows: Rows) -> LinearSystem:
         """The same factorisation with other rows (a simplified Newton step)."""
@@ -198,7 +211,8 @@ class _Stiffened(LinearSystem):
         on = self._fixed
         total = step.force.copy()
         total[on] -= self._rho * (value[on] + self.rows.rows[on] @ step.dq)
-        return replace(step, force=np.maximum(total, self.rows.lower))
+        total[on] = np.maximum(total[on], self.rows.lower[on])  # tangential forces have either sign
+        return replace(step, force=total)
 
     def correct(self, unbalanced: Array, value: Array, active: Array) -> Array:
         return super().correct(unbalanced - self._push @ value[self._fixed], value, active)
@@ -223,8 +237,30 @@ def build(K: Any, rows: Rows, *, previous_shift: float = 0.0) -> LinearSystem | 
             pass
         if np.isneginf(rows.lower[: rows.drives]).any():
             return regularised(K, rows, previous_shift)
-    system = _held_system(K, rows)
+    system = _light_system(K, rows) or _held_system(K, rows)
     return regularised(K, rows, previous_shift) if system is None else system
+
+
+def _light_system(K: Any, rows: Rows) -> LinearSystem | None:
+    """The system of bodies that only drives or contacts hold: K is singular, but not unstable.
+
+    The light shift is proximal: it changes the path to the equilibrium, not the equilibrium, and Newton's method
+    loses as much of its order as the shift is of the stiffness that drives and contacts give.
+    """
+    if isinstance(K, np.ndarray) or not rows.size:
+        return None
+    try:
+        system = LinearSystem(K, rows, _LIGHT * float(np.abs(_diagonal(K)).mean()))
+    except NotPositiveDefinite:
+        return None
+    # The softest motion that any row can cause: it must cost nothing, not less than nothing.
+    soft = system.flexibility[:, np.argmax(np.einsum("ii->i", system.W))]
+    if float(soft @ (K @ soft)) < -1e-3 * _LIGHT * float(soft @ (np.abs(_diagonal(K)) * soft)):
+        return None
+    system.exact = True
+    held = _pulling(rows)
+    system._held = held if held.any() else None  # their rows feel the light shift most
+    return system
 
 
 def regularised(K: Any, rows: Rows, shift: float = 0.0, *, least: float = 1e-4) -> LinearSystem | None:

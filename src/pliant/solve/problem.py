@@ -26,6 +26,7 @@ class Problem:
         alarm: distance below which a pair is treated as a possible contact [m]; default 5 % of the
             robot's size.
         contact_distance: gap at which contact begins [m].
+        gap_tolerance: allowed penetration relative to the robot's size [-].
     """
 
     def __init__(
@@ -35,6 +36,7 @@ class Problem:
         *,
         alarm: float | None = None,
         contact_distance: float = 0.0,
+        gap_tolerance: float = 1e-6,
     ) -> None:
         if not all(hasattr(model, name) for name in ("robot", "force", "skin_positions")):
             raise ArgumentError("model", f"{type(model).__name__} is not a model", "FemModel, RodModel, ...")
@@ -45,9 +47,12 @@ class Problem:
         self.obstacles = tuple(obstacles)
         self.alarm = 0.05 * self.length if alarm is None else float(alarm)
         self.detector: Any = None
+        self.contact_distance = float(contact_distance)
+        self.gap_tolerance = gap_tolerance
+        self._radius = model.skin.radius if self.obstacles else np.zeros(0)
         self._origin: Array | None = None
         self._sticking: Contacts | None = None
-        self._chatter = Chatter(self.length)
+        self._chatter = Chatter(self.length, self._radius, self.contact_distance)
         if self.obstacles:
             from pliant.contact.detection import Detector
 
@@ -92,7 +97,7 @@ class Problem:
 
         Contacts that stick there keep the anchor that they have; all others are anchored where they are now.
         """
-        self._chatter = Chatter(self.length)
+        self._chatter = Chatter(self.length, self._radius, self.contact_distance)
         if self.detector is None or not any(float(getattr(o, "friction", 0.0)) > 0 for o in self.obstacles):
             return
         self._origin = self.model.skin_positions(q)
@@ -114,6 +119,25 @@ class Problem:
         found = self._detect(q, previous)
         self._chatter.seen(x, found)
         return found
+
+    def fresh(self, q: Array, previous: Contacts | None) -> Contacts | None:
+        """Contacts as they are at a configuration, whatever is held for the sake of an iteration."""
+        return None if self.detector is None else self._detect(q, previous)
+
+    def overlooked(self, q: Array, solved: Contacts | None) -> bool:
+        """Do bodies penetrate where no contact was solved for? Then those contacts are held with the others."""
+        fresh = self.fresh(q, solved)
+        if fresh is None or solved is None or fresh.max_penetration <= self.gap_tolerance * self.length:
+            return False
+        deep = fresh.gap < -self.gap_tolerance * self.length
+        before = len(solved)
+        self._chatter.extend(self.model.skin_positions(q), solved, fresh.selected(deep))
+        assert self._chatter._frozen is not None
+        return len(self._chatter._frozen[1]) > before
+
+    def depth(self, q: Array, contacts: Contacts | None) -> float:
+        """How far bodies are inside of obstacles, of each other or of themselves [m], detected contacts or not."""
+        return 0.0 if contacts is None else contacts.max_penetration
 
     def _detect(self, q: Array, previous: Contacts | None) -> Contacts:
         found = self.detector.detect(q, previous, obstacles=self.obstacles)
