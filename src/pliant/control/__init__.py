@@ -16,6 +16,7 @@ _HOME = {
     "FrameSensor": "observation",
     "Impedance": "impedance",
     "MarkerEstimator": "observer",
+    "PredictiveControl": "predictive",
     "PressureMap": "pressures",
     "ReducedControl": "observer",
     "Shape": "kinematics",
