@@ -181,7 +181,7 @@ def _newton(
         before, q = q, model.retract(q, alpha * step.dq)
         multipliers = rows.force + alpha * (step.force - rows.force)
         effort, contacts = problem.split(effort, multipliers, contacts, step.states)
-        if alpha == 1.0 and size <= _STEP_TOLERANCE * problem.length and system.exact:
+        if alpha == 1.0 and size <= _STEP_TOLERANCE * problem.length:
             if contacts is not None:
                 contacts = contacts.followed(model.skin_positions(before), model.skin_positions(q))
             done = _Iterate(q, effort, contacts, spent, system.factor, system.stable)
@@ -191,6 +191,10 @@ def _newton(
                 best = np.inf
                 continue
             done.status = Status.INVERTED if not folding and _inverted(model, q) else Status.CONVERGED
+            if not system.exact:
+                # In balance, but not held by stiffness, drives and normals alone. Friction may well hold it.
+                done.stable = None if (rows.friction > 0.0).any() and step.force[rows.triples[:, 0]].any() else False
+                done.status = done.status if done.stable is None else Status.UNSTABLE
             return done
     result.status = Status.MAX_ITERATIONS
     return result
@@ -317,6 +321,10 @@ def _continue(
         return here, Status.SNAPPED if falls else Status.CONTINUED
     thrown = _relax(problem, here, target, np.zeros(model.nv), reserve, monotone=False)
     spent = thrown.iterations
+    if not thrown.status.ok and failed.status is Status.UNSTABLE:
+        notes.append("no stable equilibrium was found")
+        failed.iterations = spent
+        return failed, Status.UNSTABLE
     if thrown.status.ok:
         notes.append(f"the path could be followed to {100 * t:.1f} % of the load change; then the body snapped")
         return thrown, Status.SNAPPED
@@ -355,7 +363,7 @@ def _relax(
         size = travel(model, step.dq)
         if not np.isfinite(size):
             break
-        alpha = min(1.0, 0.1 * problem.length / max(size, 1e-300))
+        alpha = min(1.0, 0.1 * problem.length / max(size, 1e-300), problem.furthest(q, step.dq))
         penalty = max(penalty, 2.0 * float(np.abs(step.force).max(initial=0.0)))
         trial = model.retract(q, alpha * step.dq)
         here = (
