@@ -13,7 +13,7 @@ $(VENV)/.installed: pyproject.toml
 
 $(VENV)/.tested: $(VENV)/.installed
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check torch==2.13.0
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e ".[test,gym,cluster,serial,zmq]"
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e ".[test,gym,cluster,serial,zmq,vision,onnx]"
 	touch $@
 
 demo: $(VENV)/.installed

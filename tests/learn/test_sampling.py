@@ -167,10 +167,44 @@ def test_bad_arguments_are_named(tmp_path, options, error):
         sample(ConstantCurvatureArm(), ranges, path=tmp_path / "x.h5", **options)
 
 
-def test_dask_is_optional(tmp_path):
-    pytest.importorskip("distributed")
-    from distributed import LocalCluster
+@pytest.fixture(scope="module")
+def cluster():
+    distributed = pytest.importorskip(
+        "distributed", reason="distributed is not installed: pip install 'pliant[cluster]'"
+    )
+    with distributed.LocalCluster(
+        n_workers=2, threads_per_worker=1, processes=True, dashboard_address=None, silence_logs=50
+    ) as running:
+        yield running.scheduler_address
 
-    with LocalCluster(n_workers=1, threads_per_worker=1, processes=False, dashboard_address=None) as cluster:
-        data = sample(ConstantCurvatureArm, path=tmp_path / "d.h5", per_axis=3, scheduler=cluster.scheduler_address)
-    assert same(data, sample(ConstantCurvatureArm(), path=tmp_path / "h.h5", per_axis=3, workers=0))
+
+def test_a_dask_cluster_of_processes_gives_the_same_rows(tmp_path, cluster):
+    spread = sample(chamber_arm, path=tmp_path / "d.h5", per_axis=3, scheduler=cluster)
+    assert spread.failed == 0
+    assert same(spread, sample(chamber_arm, path=tmp_path / "h.h5", per_axis=3, workers=0))
+    # The same workers, another model: none of the first is left over.
+    other = sample(ConstantCurvatureArm, path=tmp_path / "c.h5", per_axis=3, scheduler=cluster, start="neighbour")
+    assert same(other, sample(ConstantCurvatureArm(), path=tmp_path / "i.h5", per_axis=3, workers=0))
+
+
+def test_failures_on_a_cluster_are_kept_with_their_reason(tmp_path, cluster):
+    data = sample(learn_models.Failing, path=tmp_path / "f.h5", per_axis=3, scheduler=cluster)
+    assert data.failed == 9
+    assert all("bursts" in r for r, ok in zip(data.reason, data.ok) if not ok)
+
+
+def test_the_shell_takes_a_scheduler(tmp_path, cluster):
+    from pliant.cli import main
+
+    path = tmp_path / "s.h5"
+    assert (
+        main(["sample", "constant-curvature-arm", "--per-axis", "2", "--out", str(path), "--scheduler", cluster]) == 0
+    )
+    assert len(Dataset.load(path)) == 8
+
+
+def test_a_sample_that_kills_the_workers_of_a_cluster_is_recorded(tmp_path, cluster):
+    data = sample(learn_models.Deadly, path=tmp_path / "k.h5", per_axis=2, scheduler=cluster)
+    assert len(data) == 8
+    assert 1 <= data.failed < 8
+    assert all("died" in r for r, ok in zip(data.reason, data.ok) if not ok)

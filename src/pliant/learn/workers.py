@@ -70,17 +70,32 @@ def run_processes(factory: Factory, question: Question, chunks: list[Chunk], wor
 
 
 def run_dask(factory: Factory, question: Question, chunks: list[Chunk], address: str) -> Iterator[Array]:
-    """Compute the chunks on a Dask cluster."""
+    """Compute the chunks on a Dask cluster; a chunk that kills its workers is recorded as lost."""
     try:
-        from distributed import Client, as_completed
+        from distributed import Client, KilledWorker, as_completed
     except ImportError:
         raise MissingExtraError("distributed", "cluster") from None
+    token = f"{os.getpid()}-{time.time_ns()}"  # names the model in the workers' memory
+    waiting = list(reversed(chunks))
     with Client(address) as client:
-        shared = client.scatter(factory, broadcast=True)
-        futures = [client.submit(_remote, shared, question, index, u, pure=False) for index, u in chunks]
-        for future in as_completed(futures):
-            yield future.result()
+        # The factory travels with every task, a few at a time: scattered data would die with the worker that holds it.
+        ahead = 2 * max(sum(client.ncores().values()), 1)
+        running: dict[Any, Chunk] = {}
+        finished = as_completed()
+        while waiting or running:
+            while waiting and len(running) < ahead:
+                chunk = waiting.pop()
+                future = client.submit(_remote, token, factory, question, *chunk, pure=False)
+                running[future] = chunk
+                finished.add(future)
+            future = next(finished)
+            chunk = running.pop(future)
+            try:
+                records = future.result()
+            except KilledWorker:
+                records = _lost(question, *chunk)
             future.release()
+            yield records
 
 
 def _pool(factory: Factory, workers: int) -> ProcessPoolExecutor:
@@ -110,14 +125,17 @@ def _work(question: Question, index: list[int], u: Array) -> Array:
     return evaluate_chunk(_model, question, index, u)
 
 
-_remote_models: dict[int, Any] = {}
+_remote_models: dict[str, Any] = {}  # the model of the last sampling run, in a worker of a cluster
 
 
-def _remote(factory: Factory, question: Question, index: list[int], u: Array) -> Array:
-    key = id(factory)  # one scattered object per worker process
-    if key not in _remote_models:
-        _remote_models[key] = factory()
-    return evaluate_chunk(_remote_models[key], question, index, u)
+def _remote(token: str, factory: Factory, question: Question, index: list[int], u: Array) -> Array:
+    from threadpoolctl import threadpool_limits
+
+    if token not in _remote_models:
+        _remote_models.clear()
+        _remote_models[token] = factory()
+    with threadpool_limits(1):  # as in the other processes: the rows must be the same
+        return evaluate_chunk(_remote_models[token], question, index, u)
 
 
 def _lost(question: Question, index: list[int], u: Array) -> Array:
