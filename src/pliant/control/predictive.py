@@ -37,7 +37,8 @@ class PredictiveControl:
         point: name of the point; the target's own, or "tip".
         period: time of a control tick [s].
         horizon: ticks that are looked ahead.
-        moves: ticks over which the efforts may change; they are held after.
+        moves: ticks over which the efforts may change; they are held after, which makes moving references lag. The
+            horizon if None.
         limits: lowest and highest effort, numbers or one per actuator; the actuators' own if None.
         rate: largest change of an effort [unit/s].
         lag: first-order time constant of the actuators [s].
@@ -57,8 +58,8 @@ class PredictiveControl:
         *,
         point: str | None = None,
         period: float = 0.05,
-        horizon: int = 12,
-        moves: int = 4,
+        horizon: int = 6,
+        moves: int | None = None,
         limits: tuple[ArrayLike, ArrayLike] | None = None,
         rate: float = np.inf,
         lag: float = 0.0,
@@ -69,6 +70,7 @@ class PredictiveControl:
     ) -> None:
         if period <= 0 or rate <= 0 or lag < 0:
             raise ArgumentError("period", f"{period}, rate {rate}, lag {lag}", "positive numbers, lag not negative")
+        moves = horizon if moves is None else moves
         if not 1 <= moves <= horizon:
             raise ArgumentError("moves", f"{moves}", f"an integer from 1 to the horizon, {horizon}")
         if any(a.drive != "effort" for a in model.robot.actuators):
