@@ -76,6 +76,22 @@ class FemModel(SolidModel):
     def _region_energy(self, x: Array, regions: list[Array]) -> float:
         return float(sum(e[ids].sum() for e, ids in zip(self._element_energies(x), regions)))
 
+    def _region_energies(self, x: Array, regions: list[list[Array]]) -> list[float]:
+        energies = self._element_energies(x)
+        return [float(sum(e[ids].sum() for e, ids in zip(energies, region))) for region in regions]
+
+    def _region_force(self, x: Array, region: list[Array], out: Array) -> None:
+        if any(len(ids) and not single for ids, single in zip(region, self._single)):
+            super()._region_force(x, region, out)
+            return
+        for g, m, single, ids in zip(self.layout.groups, self._material, self._single, region):
+            if single and len(ids):
+                grads, volumes = single
+                kernels.linear_forces(
+                    x, g.cells[ids], grads[ids], volumes[ids], m[ids], self._codes, self._params,
+                    np.ones(len(ids)), out,
+                )  # fmt: skip
+
     def _elastic_force(self, x: Array, scale: list[Array], out: Array) -> float:
         total = 0.0
         for g, m, single, s in zip(self.layout.groups, self._material, self._single, scale):

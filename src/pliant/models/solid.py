@@ -21,6 +21,7 @@ from pliant.errors import ArgumentError, UnknownNameError
 from pliant.lie import matrix_from_quaternion
 from pliant.models.binding import bind, elements_of
 from pliant.models.layout import Layout
+from pliant.models.prism_shear import shear_reliefs
 from pliant.models.sparsity import Sparsity
 from pliant.robot import Robot
 from pliant.state import Placement, Skin
@@ -71,13 +72,25 @@ class SolidModel:
         """Unscaled elastic energy of some elements, given as one index array per group [J]."""
         raise NotImplementedError
 
+    def _region_energies(self, x: Array, regions: list[list[Array]]) -> list[float]:
+        """`_region_energy` of several regions; a subclass may share work between them."""
+        return [self._region_energy(x, r) for r in regions]
+
+    def _region_force(self, x: Array, region: list[Array], out: Array) -> None:
+        """out -= d (unscaled energy of some elements) / d x."""
+        chosen = [np.zeros(len(m)) for m in self._material]
+        for s, ids in zip(chosen, region):
+            s[ids] = 1.0
+        self._elastic_force(x, chosen, out)
+
     def _element_cells(self) -> list[Array]:
         return [g.cells for g in self.layout.groups]
 
     # ---- binding -------------------------------------------------------------------------------------
     def _bind(self) -> None:
         binding = bind(self.layout, self._bind_other)
-        self._bound, self._springs, self._gauges = binding.actuators, binding.springs, binding.gauges
+        self._bound, self._gauges = binding.actuators, binding.gauges
+        self._springs = (*binding.springs, *shear_reliefs(self.layout))
         self._couplings = binding.couplings
 
     def _bind_other(self, actuator: Any) -> tuple[str, Any]:
@@ -253,7 +266,11 @@ class SolidModel:
     def displacement(self, q: Array) -> Array:
         """Actuator coordinates [m, m^3, ...] (nu,)."""
         x = self.positions(q)
-        return np.array([self._coordinate(kind, bound, q, x) for kind, bound in self._bound])
+        regions = [bound for kind, bound in self._bound if kind == "stiffness"]
+        energies = iter(self._region_energies(x, regions) if regions else ())
+        return np.array(
+            [-next(energies) if kind == "stiffness" else self._coordinate(kind, b, q, x) for kind, b in self._bound]
+        )
 
     def displacement_rows(self, q: Array) -> Array:
         """d displacement / d q (nu, nv)."""
@@ -271,10 +288,7 @@ class SolidModel:
             if kind == "node":
                 (_add_pull if pull else _add_gradient)(bound, x, 1.0, g)
             else:
-                chosen = [np.zeros(len(m)) for m in self._material]
-                for s, ids in zip(chosen, bound):
-                    s[ids] = 1.0
-                self._elastic_force(x, chosen, g)
+                self._region_force(x, bound, g)
             out[:, i] = self.layout.reduce(q, x, g)
             g[:] = 0.0
         return out
@@ -394,6 +408,10 @@ class SolidModel:
     def _constant_inertia(self) -> SymmetricMatrix:
         return self._mass_matrix(self.rest, None)
 
+    @cached_property
+    def _constant_drag(self) -> SymmetricMatrix:
+        return self._mass_matrix(self.rest, np.array([m.rayleigh_mass for m in self.materials]))
+
     def _mass_matrix(self, q: Array, rayleigh: Array | None) -> SymmetricMatrix:
         weights = np.array([m.density for m in self.materials])
         if rayleigh is not None:
@@ -443,8 +461,10 @@ class SolidModel:
         alpha = np.array([m.rayleigh_mass for m in self.materials])
         beta = np.array([m.rayleigh_stiffness for m in self.materials])
         total = self.sparsity.zero()
-        if alpha.any():
+        if alpha.any() and any(p.rotates for p in self.layout.parts):
             total = total + self._mass_matrix(q, alpha)
+        elif alpha.any():
+            total = self._constant_drag
         if beta.any():
             x = self.positions(q)
             assembly = self.sparsity.start()

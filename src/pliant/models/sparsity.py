@@ -7,6 +7,7 @@ the side and condensed with the tangent map of the parts; there are few of them.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 import scipy.sparse as sp
@@ -101,6 +102,20 @@ class Sparsity:
             self._mixed += count
         return out
 
+    @cached_property
+    def carried(self) -> sp.csr_array:
+        """Entries on the side (m,) -> data (nnz,), where no part rotates: T^T M T with a constant tangent map T."""
+        T = self._layout.tangent_map(self._layout.rest, self._layout.rest_nodes)
+        first, second = T[self._rows], T[self._cols]  # what moves the row and the column of each entry
+        counts = np.diff(first.indptr) * np.diff(second.indptr)
+        entry = np.repeat(np.arange(len(counts)), counts)
+        within = np.arange(counts.sum()) - np.repeat(np.cumsum(counts) - counts, counts)
+        width = np.diff(second.indptr)[entry]
+        a, b = first.indptr[entry] + within // width, second.indptr[entry] + within % width
+        slots = self.pattern.slots(first.indices[a], second.indices[b])
+        shape = (self.pattern.nnz, self._mixed)
+        return sp.csr_array((first.data[a] * second.data[b], (slots, entry)), shape=shape)
+
     def start(self) -> Assembly:
         """A fresh set of values to scatter into."""
         return Assembly(self, np.zeros(self.pattern.nnz + self._mixed))
@@ -145,6 +160,8 @@ class Assembly:
         nnz = s.pattern.nnz
         if not s._layout.parts:
             return SymmetricMatrix(s.pattern, self.data)
+        if not any(p.rotates for p in s._layout.parts):
+            return SymmetricMatrix(s.pattern, self.data[:nnz] + s.carried @ self.data[nnz:])
         size = x.size
         mixed = sp.csr_matrix((self.data[nnz:], (s._rows, s._cols)), shape=(size, size))
         T = s._layout.tangent_map(q, x)
