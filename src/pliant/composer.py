@@ -1,11 +1,10 @@
 """Composer: systems, models, fluidic sources and controllers wired together and stepped as one.
 
-Every part is a state-space system x' = f(t, x, u). A `Composer` stacks the states; a wiring function gets
-all of them
-by name and returns the input of each part. The whole is stepped by the implicit midpoint rule with exact or
-numerical
-Jacobians of the parts (the coupling through the wiring is differenced numerically), or by a high-order
-explicit method.
+Every part is a state-space system x' = f(t, x, u). A `Composer` stacks the states; a wiring function gets all of them
+by name and returns the input of each part. Controllers tick: each gets the `State` of its part at the beginning of a
+period, and its command is held over it, as `"<part>.command"` among the states that the wiring sees. The whole is
+stepped by the implicit midpoint rule with numerical Jacobians (the coupling through the wiring included), or by a
+high-order explicit method.
 """
 
 from __future__ import annotations
@@ -18,9 +17,11 @@ from typing import Any, Protocol
 import numpy as np
 
 from pliant.errors import ArgumentError, SolveError, UnknownNameError
+from pliant.state import State
 
 Array = np.ndarray
 Wiring = Callable[[float, Mapping[str, Array]], Mapping[str, Any]]
+Controller = Callable[[float, State], Any]
 
 
 class System(Protocol):
@@ -74,6 +75,11 @@ class ModelSystem:
         """Initial (q, v)."""
         return self._start.copy()
 
+    def state(self, t: float, x: Array, effort: Array) -> State:
+        """What a controller sees of the part."""
+        q, v = x[: self.model.nv], x[self.model.nv :]
+        return State(q, v, effort, effort, self.model.displacement(q), time=t)
+
     def flow(self, t: float, x: Array, u: Array) -> Array:
         """(v, a)."""
         m, n = self.model, self.model.nv
@@ -126,7 +132,8 @@ class FreeBody:
 
 @dataclass(frozen=True, eq=False)
 class Composition:
-    """What a composed run found: times (k,) and the states of every part, name -> (k, n)."""
+    """What a composed run found: times (k,), the states of every part and the commands of every controller, name ->
+    (k, n)."""
 
     time: Array
     states: Mapping[str, Array]
@@ -144,13 +151,32 @@ class Composer:
 
     Args:
         parts: name -> system.
-        wiring: (t, states by name) -> inputs by name; parts not named get an empty input.
+        wiring: (t, states by name) -> inputs by name; parts not named get the command of their controller, or an empty
+            input.
+        controllers: name of a part that is a `ModelSystem` -> controller u = controller(t, state).
+        period: of the controllers [s]; that of the time steps if None.
     """
 
-    def __init__(self, parts: Mapping[str, System], wiring: Wiring | None = None) -> None:
+    def __init__(
+        self,
+        parts: Mapping[str, System],
+        wiring: Wiring | None = None,
+        *,
+        controllers: Mapping[str, Controller] | None = None,
+        period: float | None = None,
+    ) -> None:
         if not parts:
             raise ArgumentError("parts", "empty", "at least one system")
         self.parts, self.wiring = dict(parts), wiring
+        self.controllers, self.period = dict(controllers or {}), period
+        if period is not None and not (np.isfinite(period) and period > 0):
+            raise ArgumentError("period", f"{period}", "a positive number [s]")
+        for name in self.controllers:
+            if name not in self.parts:
+                raise UnknownNameError("part", name, self.parts)
+            if not hasattr(self.parts[name], "state"):
+                raise ArgumentError("controllers", f"part {name!r} has no state to show", "a ModelSystem")
+        self._commands: dict[str, Array] = {}
         sizes = [len(p.start) for p in self.parts.values()]
         ends = np.cumsum(sizes)
         self.slices = {name: slice(e - s, e) for name, s, e in zip(self.parts, sizes, ends)}
@@ -163,7 +189,8 @@ class Composer:
     def inputs(self, t: float, x: Array) -> dict[str, Array]:
         """Inputs of the parts at a stacked state."""
         states = {name: x[s] for name, s in self.slices.items()}
-        given = dict(self.wiring(t, states)) if self.wiring else {}
+        states |= {f"{name}.command": u for name, u in self._commands.items()}
+        given = self._commands | (dict(self.wiring(t, states)) if self.wiring else {})
         for name in given:
             if name not in self.parts:
                 raise UnknownNameError("part", name, self.parts)
@@ -189,21 +216,46 @@ class Composer:
             raise ArgumentError("dt", f"{dt}, duration {duration}", "positive numbers [s]")
         steps = max(1, round(duration / dt))
         times = np.linspace(0.0, duration, steps + 1)
-        if method == "midpoint":
-            xs = self._implicit(times, tolerance)
-        else:
-            from scipy.integrate import solve_ivp
+        every = steps if not self.controllers else max(1, round((self.period or dt) / dt))
+        self._commands = {}
+        x, out = self.start, [self.start[None]]
+        held: list[dict[str, Array]] = []
+        for first in range(0, steps, every):
+            self._tick(times[first], x)
+            held += [dict(self._commands)] * len(times[first : first + every])
+            part = times[first : first + every + 1]
+            if method == "midpoint":
+                xs = self._implicit(x, part, tolerance)
+            else:
+                xs = self._explicit(x, part, method, tolerance)
+            out.append(xs[1:])
+            x = xs[-1]
+        xs = np.concatenate(out)
+        held = held[:steps] + [held[min(len(held), steps) - 1]]
+        inputs = {name: np.array([h[name] for h in held]) for name in self.controllers}
+        return Composition(times, {name: xs[:, s] for name, s in self.slices.items()}, inputs)
 
-            found = solve_ivp(
-                self.flow, (0.0, duration), self.start, method=method, t_eval=times, rtol=tolerance, atol=1e-12
+    def _tick(self, t: float, x: Array) -> None:
+        """Ask every controller for the command that is held until the next tick."""
+        for name, controller in self.controllers.items():
+            part: Any = self.parts[name]
+            now = self.inputs(t, x)[name] if self._commands else np.zeros(0)
+            effort = now if len(now) == part.model.nu else np.zeros(part.model.nu)
+            self._commands[name] = np.atleast_1d(
+                np.asarray(controller(t, part.state(t, x[self.slices[name]], effort)), float)
             )
-            if not found.success:
-                raise SolveError(found.message, found)
-            xs = found.y.T
-        return Composition(times, {name: xs[:, s] for name, s in self.slices.items()})
 
-    def _implicit(self, times: Array, tolerance: float) -> Array:
-        x = self.start
+    def _explicit(self, x: Array, times: Array, method: str, tolerance: float) -> Array:
+        from scipy.integrate import solve_ivp
+
+        found = solve_ivp(
+            self.flow, (times[0], times[-1]), x, method=method, t_eval=times, rtol=tolerance, atol=1e-12
+        )
+        if not found.success:
+            raise SolveError(found.message, found)
+        return found.y.T
+
+    def _implicit(self, x: Array, times: Array, tolerance: float) -> Array:
         out = [x]
         for t0, t1 in pairwise(times):
             h, t = t1 - t0, 0.5 * (t0 + t1)
