@@ -1,5 +1,8 @@
 """Rods in contact: capsules against planes and spheres, self-contact, friction; in statics, dynamics and inverse."""
 
+import importlib.util
+from pathlib import Path
+
 import numpy as np
 import pytest
 
@@ -149,7 +152,7 @@ def test_stiffness_of_forces_on_the_skin(basis):
 
 
 def test_self_contact_of_a_tight_coil_in_dynamics():
-    """Twice the tension at which the coil first meets itself: statics loses the path there, the motion comes to rest."""
+    """Twice the tension at which the coil first meets itself: statics loses its path, the motion settles."""
     model = arm(
         tendon(), gravity=(0, 0, 0), basis=bases.legendre(4, strains=bases.BENDING), radius=R, damping=0.05
     )
@@ -162,3 +165,18 @@ def test_self_contact_of_a_tight_coil_in_dynamics():
     assert state.contacts.max_penetration < 1e-6
     free = pl.equilibrium(model, {"c": 25.0}).require()
     assert np.abs(state.q).max() < 0.9 * np.abs(free.q).max()  # it cannot coil as far as it would
+
+
+@pytest.mark.slow
+def test_J4_bolt_turns_in_steps():
+    """J4: 0.1 to 0.3 turns per second, in steps: it turns during the sweep only and stands otherwise."""
+    path = Path(__file__).resolve().parents[2] / "examples" / "73_bolt.py"
+    spec = importlib.util.spec_from_file_location("bolt", path)
+    bolt = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(bolt)
+    turns = bolt.turn_bolt(2, dt=0.01)[0] / (2 * np.pi)
+    assert 0.1 < turns[-1] / 2 < 0.3
+    for stroke in (turns[:101], turns[100:]):
+        gained = stroke[-1] - stroke[0]
+        assert abs(stroke[15] - stroke[0]) < 0.05 * gained  # the fingers are closing
+        assert abs(stroke[-1] - stroke[75]) < 0.05 * gained  # and are back in the air
