@@ -12,6 +12,7 @@ from harness import check_derivatives, golden_beam
 import pliant as pl
 from pliant.models.basis import legendre
 from pliant.models.rod import RodModel
+from pliant.solve.problem import Problem
 
 sys.path.insert(0, str(Path(__file__).parent))
 from point_robot import PointRobot
@@ -166,6 +167,25 @@ def test_some_actuators_prescribed(case):
     assert command.ok
     assert np.abs(command.error).max() < 1e-7
     assert abs(command.u[0] - value) < 1e-9
+
+
+def test_what_is_prescribed_may_change_at_run_time(case):
+    """One loop, one prepared problem: each actuator in turn is held where it is while the others follow the goal."""
+    model, u, _ = case
+    state = feasible_state(model, u)
+    goal = model.locate(state, "tip").position
+    problem = Problem(model)
+    for k in range(2 * model.nu):
+        held = k % model.nu
+        name = model.robot.actuators[held].name
+        driven_by_stroke = model.robot.actuators[held].drive == "displacement"
+        value = float((state.displacement if driven_by_stroke else state.effort)[held])
+        target = pl.PointTarget("tip", goal + 1e-4 * np.sin(k + 1.0), axes="z")
+        command = pl.invert(model, state, target, prescribed={name: value}, problem=problem)
+        assert command.status is pl.Status.CONVERGED
+        assert abs(command.u[held] - value) < 1e-9
+        assert np.abs(command.error).max() < 1e-8
+        state = command.state
 
 
 def test_dynamic_run_to_rest_is_static(case):

@@ -21,6 +21,7 @@ LIMITS = {
     "effort": pl.EffortLimit("c1", 0.0, 1.0),
     "displacement": pl.DisplacementLimit("c2", -1e-3, 8e-3),
     "rate": pl.RateLimit("c3", 0.01),
+    "rate of effort": pl.RateLimit("c3", 0.5, quantity="effort"),
     "grasp floor": pl.GraspFloor(0.2),
     "clearance": pl.ClearanceLimit(BALL, 2e-3, alarm=0.05),
     "strain": pl.StrainLimit("gauge", -0.1, 0.05),
@@ -57,6 +58,21 @@ def test_invert_holds_it(name):
     assert command.ok
     assert max(broken.values(), default=0.0) < 1e-6
     assert np.linalg.norm(command.error) >= np.linalg.norm(free.error) - 1e-12
+
+
+@pytest.mark.parametrize("quantity", ["effort", "displacement"])
+def test_rates_of_either_quantity_hold(quantity):
+    """Cables are driven by displacement here; the rate of their tension can be limited as well."""
+    start = pl.equilibrium(MODEL, [1e-3, 2e-3, 3e-3], strict=True)
+    fast = pl.invert(MODEL, start, pl.PointTarget("tip", TIP))
+    change = np.abs(getattr(fast, quantity) - getattr(start, quantity))
+    limits = [pl.RateLimit(f"c{i + 1}", 0.5 * c / 0.1, quantity=quantity) for i, c in enumerate(change)]
+    slow = pl.invert(MODEL, start, pl.PointTarget("tip", TIP), limits=limits, dt=0.1)
+    moved = np.abs(getattr(slow, quantity) - getattr(start, quantity))
+    assert slow.ok
+    assert (moved <= 0.5 * change * (1 + 1e-6)).all()
+    assert moved.max() > 0.1 * change.max()
+    assert np.linalg.norm(slow.error) > np.linalg.norm(fast.error)
 
 
 def test_clearance_avoids_what_contact_would_use():
@@ -101,6 +117,7 @@ def test_actuators_carry_their_own():
         (lambda: pl.EffortLimit("c1", np.nan, 0.0), "EffortLimit"),
         (lambda: pl.DisplacementLimit("c1", 1.0, 0.0), "DisplacementLimit"),
         (lambda: pl.RateLimit("c1", 0.0), "rate"),
+        (lambda: pl.RateLimit("c1", 1.0, quantity="speed"), "quantity"),
         (lambda: pl.GraspFloor(-1.0), "force"),
         (lambda: pl.ClearanceLimit(BALL, -1.0), "distance"),
         (lambda: pl.StrainLimit("gauge", 1.0, 0.0), "StrainLimit"),

@@ -22,6 +22,7 @@ def targets():
         "point, one axis": pl.PointTarget("tip", (0.09, 0.01, -0.02), axes="z", weight=3.0),
         "points": pl.PointsTarget(("tip", "middle"), ((0.09, 0, 0), (0.04, 0, 0.01))),
         "direction": pl.DirectionTarget("tip", (1, 0.2, 0.3)),
+        "direction as an equality": pl.DirectionTarget("tip", (1, 0.2, 0.3), exact=True),
         "frame": pl.FrameTarget("tip", (0.09, 0, 0), tuple(np.array(turn) / np.linalg.norm(turn))),
         "barycentre": pl.BarycentreTarget((0.05, 0, 0)),
         "barycentre of a body": pl.BarycentreTarget((0.05, 0, 0), body="body", axes="xz"),
@@ -83,6 +84,72 @@ def test_each_target_is_reached_by_invert(make, tolerance):
 def quaternion(R):
     w = 0.5 * np.sqrt(1 + np.trace(R))
     return (w, (R[2, 1] - R[1, 2]) / (4 * w), (R[0, 2] - R[2, 0]) / (4 * w), (R[1, 0] - R[0, 1]) / (4 * w))
+
+
+def chambered():
+    """The small tower: four chambers driven by pressure."""
+    return pl.FemModel(pl.robots.tower())
+
+
+def test_volume_effort_and_points_are_reached():
+    """Cavity volume (the displacement of a chamber), actuator force, and several points, from a forward solve."""
+    model = chambered()
+    reached = pl.equilibrium(model, [4e3, 6e3, 3e3, 5e3], strict=True)
+    names = model.robot.actuator_names
+    volumes = [pl.DisplacementTarget(n, v, weight=1e4) for n, v in zip(names, reached.displacement)]
+    command = pl.invert(model, None, volumes)
+    assert command.status is pl.Status.CONVERGED
+    assert np.allclose(command.effort, reached.effort, rtol=1e-3)
+    command = pl.invert(model, None, [pl.EffortTarget(n, p, weight=1e-6) for n, p in zip(names, reached.effort)])
+    assert command.status is pl.Status.CONVERGED
+    assert np.allclose(command.displacement, reached.displacement, rtol=1e-3)
+    goal = model.locate(reached, ("tip", "middle")).position
+    command = pl.invert(model, None, pl.PointsTarget(("tip", "middle"), goal))
+    assert command.status is pl.Status.CONVERGED
+    assert np.allclose(command.effort, reached.effort, rtol=1e-3)
+
+
+@pytest.mark.parametrize("exact", [False, True])
+def test_contact_force_is_reached(exact):
+    """The beam presses on a pad with a wanted total force; a forward solve under the same strokes agrees."""
+    pad = pl.Plane((0, 0, -0.012), (0, 0, 1))
+    start = pl.equilibrium(MODEL, [5e-3, 1e-2, 1.5e-2], obstacles=[pad], strict=True)
+    wanted = 1.3 * start.contacts.forces.sum()
+    goals = [pl.ContactForceTarget(wanted, weight=1.0, exact=exact)]
+    if exact:  # an equality alone leaves nothing to minimise
+        goals.append(pl.PointTarget("tip", tuple(MODEL.locate(start, "tip").position), axes="x"))
+    command = pl.invert(MODEL, start, goals, obstacles=[pad])
+    assert command.ok
+    assert command.state.contacts.forces.sum() == pytest.approx(wanted, rel=1e-6)
+    again = pl.equilibrium(MODEL, command.displacement, obstacles=[pad], start=command.state, strict=True)
+    assert again.contacts.forces.sum() == pytest.approx(wanted, rel=1e-5)
+
+
+@pytest.mark.parametrize(
+    "make",
+    [
+        lambda p: pl.DirectionTarget("tip", tuple(p("tip")[1][:, 0]), exact=True),
+        lambda p: pl.DisplacementTarget("c2", p.displacement[1], exact=True),
+        lambda p: pl.CentreOfMassTarget(tuple(MODEL.centre_of_mass(p.q)[0]), axes="yz", exact=True),
+        lambda p: pl.BarycentreTarget(tuple(MODEL.skin_positions(p.q).mean(axis=0)), axes="yz", exact=True),
+        lambda p: pl.PointsTarget(("tip",), (tuple(p("tip")[0]),), exact=True),
+        lambda p: pl.EffortTarget("c2", p.effort[1], exact=True),
+    ],
+)
+def test_each_target_can_be_an_equality(make):
+    """Beside an objective that pulls elsewhere, the equality holds to rounding."""
+    state = pl.equilibrium(MODEL, [2e-3, 4e-3, 6e-3], strict=True)
+
+    def place(name):
+        found = MODEL.locate(state, name)
+        return found.position, found.rotation
+
+    place.q, place.effort, place.displacement = state.q, state.effort, state.displacement
+    must = make(place)
+    pull = pl.PointTarget("middle", tuple(MODEL.locate(state, "middle").position + [0, 0, 2e-4]), axes="z")
+    command = pl.invert(MODEL, None, [must, pull])
+    assert command.ok
+    assert np.abs(must.evaluate(MODEL, command.state.q, command.effort, None).value).max() < 1e-7
 
 
 def test_equality_and_objective_together():

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Protocol
 
 import numpy as np
@@ -115,43 +115,44 @@ class DisplacementLimit:
 
 @dataclass(frozen=True)
 class RateLimit:
-    """Largest change per second of an actuator's commanded quantity [unit/s]; needs `dt` and a previous state."""
+    """Largest change per second of an actuator's effort or displacement [unit/s]; needs `dt` and a previous state.
+
+    Attributes:
+        actuator: its name.
+        rate: largest change per second.
+        quantity: "drive" (whichever is commanded), "effort" or "displacement".
+    """
 
     actuator: str
     rate: float
+    quantity: str = "drive"
 
     def __post_init__(self) -> None:
         if not self.rate > 0:
             raise ArgumentError("rate", f"{self.rate}", "a positive number")
+        if self.quantity not in ("drive", "effort", "displacement"):
+            raise ArgumentError("quantity", f"{self.quantity!r}", "'drive', 'effort' or 'displacement'")
 
     def bound(self, robot: Any, previous: Any, dt: float) -> Bound | None:
         """The same as a plain bound; None if nothing is limited now."""
         if previous is None or not math.isfinite(dt) or not math.isfinite(self.rate):
             return None
         i = robot.actuator_index(self.actuator)
-        drive = robot.actuators[i].drive
-        centre = float((previous.effort if drive == "effort" else previous.displacement)[i])
-        return Bound(drive, i, centre - self.rate * dt, centre + self.rate * dt)
+        what = robot.actuators[i].drive if self.quantity == "drive" else self.quantity
+        centre = float(getattr(previous, what)[i])
+        return Bound(what, i, centre - self.rate * dt, centre + self.rate * dt)
 
     def evaluate(
         self, model: Any, q: Array, effort: Array, contacts: Any, previous: Any, dt: float
     ) -> LimitRows | None:
-        """One row: the commanded quantity, within rate * dt of the previous one."""
-        if previous is None or not math.isfinite(dt) or not math.isfinite(self.rate):
+        """One row: the quantity, within rate * dt of the previous one."""
+        bound = self.bound(model.robot, previous, dt)
+        if bound is None:
             return None
-        i = model.robot.actuator_index(self.actuator)
-        actuator = model.robot.actuators[i]
-        reach = self.rate * dt
-        if actuator.drive == "effort":
-            inner: LimitRows = EffortLimit(self.actuator).evaluate(model, q, effort, contacts, previous, dt)
-            centre = previous.effort[i]
-        else:
-            inner = DisplacementLimit(self.actuator).evaluate(model, q, effort, contacts, previous, dt)
-            centre = previous.displacement[i]
-        return LimitRows(
-            f"rate of {self.actuator}", inner.value, np.array([centre - reach]), np.array([centre + reach]),
-            inner.jacobian, inner.effort, scale=inner.scale,
-        )  # fmt: skip
+        kind = EffortLimit if bound.quantity == "effort" else DisplacementLimit
+        inner = kind(self.actuator).evaluate(model, q, effort, contacts, previous, dt)
+        low, high = np.array([bound.low]), np.array([bound.high])
+        return replace(inner, name=f"rate of {self.actuator}", low=low, high=high)
 
 
 @dataclass(frozen=True)

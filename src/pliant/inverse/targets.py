@@ -106,6 +106,7 @@ class DirectionTarget:
         direction: wanted direction in the world; normalised.
         axis: the axis in the point's own frame; normalised.
         weight: metres of position error that weigh as much as one radian [m/rad].
+        exact: equality instead of objective: two rows, across the wanted direction.
     """
 
     point: str
@@ -128,9 +129,15 @@ class DirectionTarget:
         a = place.rotation @ np.array(self.axis)
         # d a = omega x a
         jacobian = -np.cross(a[None, :], place.jacobian[:3].T, axis=1).T
-        return TargetRows(
-            a - np.array(self.direction), jacobian, np.full(3, self.weight), exact=self.exact, length=False
-        )
+        wanted = np.array(self.direction)
+        value = a - wanted
+        if self.exact:
+            # A unit vector has two freedoms: of three equations one would contradict the others before the end.
+            side = np.eye(3)[np.argmin(np.abs(wanted))]
+            first = np.cross(wanted, side) / np.linalg.norm(np.cross(wanted, side))
+            across = np.stack([first, np.cross(wanted, first)])
+            value, jacobian = across @ value, across @ jacobian
+        return TargetRows(value, jacobian, np.full(len(value), self.weight), exact=self.exact, length=False)
 
 
 @dataclass(frozen=True)
