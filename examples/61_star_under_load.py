@@ -54,6 +54,7 @@ def star(t: float, duration: float = 25.0, size: float = 0.15) -> np.ndarray:
 
 def main(quick: bool = False) -> float:
     """Reach, draw, plot; returns the rms error of the star with 500 g [mm]."""
+    reached = []
     for jacobian in ("estimated",) if quick else ("estimated", "arc", "constant"):
         found, rng = [], np.random.default_rng(1)
         for _ in range(2 if quick else 10):
@@ -61,6 +62,8 @@ def main(quick: bool = False) -> float:
             goal = plant(0.0).locate(pl.equilibrium(plant(0.0), MAP.pressures(tau).ravel()), "tip").position
             run = control(0.0, goal, 8.0, jacobian)
             error = run.error("tip")
+            if jacobian == "estimated":
+                reached.append((run.time, error))
             found.append((1e3 * error[-10:].mean(), settling(run.time, error)))
         mean = np.mean(found, axis=0)
         print(f"{jacobian:9s} jacobian: steady error {mean[0]:.3f} mm, 10 % settling {mean[1]:.2f} s")
@@ -75,7 +78,10 @@ def main(quick: bool = False) -> float:
     if not quick:
         import matplotlib.pyplot as plt
 
-        figure, axes = plt.subplots(1, 4, figsize=(13, 3.6), sharex=True, sharey=True, layout="constrained")
+        figure, axes = plt.subplots(1, 5, figsize=(15, 3.4), layout="constrained")
+        for time, error in reached:
+            axes[-1].semilogy(time, 1e3 * np.maximum(error, 1e-7))
+        axes[-1].set(title="ten targets", xlabel="time [s]", ylabel="error [mm]")
         for ax, (grams, run) in zip(axes, runs.items()):
             ax.plot(*run.targets["tip"].T[:2], "k--", lw=1, label="wanted")
             ax.plot(*run.points["tip"].T[:2], label="tip")

@@ -9,6 +9,8 @@ The drawer resists with 6 N and a spring of 60 N/m.
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import numpy as np
 
 import pliant as pl
@@ -28,6 +30,7 @@ class Drawer:
     def __init__(self, arm: RodModel, pid: TaskSpacePid) -> None:
         self.arm, self.pid, self.grasped, self.opening = arm, pid, None, 0.0
         self.targets = {"tip": self.wanted}
+        self.history: list[tuple[float, float, float]] = []
 
     def wanted(self, t: float) -> np.ndarray:
         """First the handle, then a point 80 mm in the pulling direction."""
@@ -42,6 +45,7 @@ class Drawer:
             self.grasped = t
         self.opening = 0.0 if self.grasped is None else float((tip - HANDLE) @ PULL)
         force = 0.0 if self.grasped is None else np.clip(6.0 * self.opening / 2e-3, -6, 6) + 60.0 * max(self.opening, 0)
+        self.history.append((t, self.opening, float(force)))
         return np.append(self.pid(t, state), force)
 
 
@@ -63,7 +67,27 @@ def main(quick: bool = False) -> float:
     start = pl.equilibrium(arm, [*np.full(16, 1e5), 0.0])
     run = pl.simulate(arm, drawer, duration=9.0, dt=0.01, start=start, every=5)
     print(f"{run.status[-1]}; handle taken at {drawer.grasped} s, open by {1e3 * drawer.opening:.1f} mm")
+    if not quick:
+        draw(run, np.array(drawer.history))
     return 1e3 * drawer.opening
+
+
+def draw(run: pl.Trajectory, history: np.ndarray) -> None:
+    """Error of the tip, opening and force over time."""
+    import matplotlib.pyplot as plt
+
+    figure, (left, right) = plt.subplots(1, 2, figsize=(10, 3.6), layout="constrained")
+    left.semilogy(run.time, 1e3 * run.error("tip"))
+    left.set(xlabel="time [s]", ylabel="error of the tip [mm]")
+    right.plot(history[:, 0], 1e3 * history[:, 1], label="opening [mm]")
+    right.plot(history[:, 0], history[:, 2], label="force of the drawer [N]")
+    right.set(xlabel="time [s]")
+    right.legend()
+    for ax in (left, right):
+        ax.grid(alpha=0.3)
+    Path("out").mkdir(exist_ok=True)
+    figure.savefig("out/drawer.png", dpi=130)
+    print("wrote out/drawer.png")
 
 
 if __name__ == "__main__":
