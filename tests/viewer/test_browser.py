@@ -1,16 +1,11 @@
-import io
 import threading
 
 import numpy as np
 import pytest
-from PIL import Image
+from browser_page import ALONG, GIZMO_ARM, UP, WIDTH, changed, drag, opened, projected, settle
 
 from pliant.errors import ArgumentError, UnknownNameError
 from pliant.viewer.browser import ViewerServer
-
-WIDTH, HEIGHT = 1000, 560
-ALONG, UP = np.array([1.0, 0, 0]), np.array([0, 0, 1.0])
-GIZMO_ARM = 0.16 * 0.7  # where to grab an arrow of a gizmo, relative to the robot's size
 
 
 @pytest.fixture
@@ -114,56 +109,6 @@ def test_importing_the_viewer_is_light():
 
 
 # ---- in a real browser -----------------------------------------------------------------------------
-def opened(chromium, viewer, label):
-    page = chromium.new_page(viewport={"width": WIDTH, "height": HEIGHT})
-    page.goto(viewer.url)
-    page.wait_for_selector(f"text={label}", timeout=120_000)
-    settle(page, viewer)
-    return page
-
-
-def pixels(page):
-    return np.asarray(Image.open(io.BytesIO(page.screenshot())).convert("RGB")).astype(int)
-
-
-def settle(page, viewer):
-    """Wait until all is solved and the picture no longer changes."""
-    assert viewer.wait(300)
-    before = pixels(page)
-    for _ in range(40):
-        page.wait_for_timeout(250)
-        after = pixels(page)
-        if (np.abs(after - before).max(axis=2) > 12).mean() < 2e-4:
-            return after
-        before = after
-    return before
-
-
-def changed(a, b):
-    """Fraction of the scene (left of the panel) that changed."""
-    return (np.abs(a - b)[:, : WIDTH - 350].max(axis=2) > 30).mean()
-
-
-def drag(page, start, end, steps=14):
-    page.mouse.move(*start)
-    page.wait_for_timeout(250)
-    page.mouse.down()
-    for i in range(1, steps + 1):
-        page.mouse.move(*(np.array(start) + (np.array(end) - start) * i / steps))
-        page.wait_for_timeout(30)
-    page.mouse.up()
-
-
-def projected(viewer, point):
-    """Pixel of a point in the page."""
-    import viser.transforms as tf
-
-    camera = next(iter(viewer.server.get_clients().values())).camera
-    local = tf.SO3(camera.wxyz).as_matrix().T @ (np.asarray(point) - camera.position)
-    focal = 0.5 * HEIGHT / np.tan(camera.fov / 2)
-    return WIDTH / 2 + focal * local[0] / local[2], HEIGHT / 2 + focal * local[1] / local[2]
-
-
 @pytest.mark.browser
 def test_a_slider_moved_by_the_mouse_bends_the_finger_on_the_page(chromium, finger):
     with ViewerServer(finger, port=9103, targets=()) as viewer:

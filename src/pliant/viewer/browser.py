@@ -21,7 +21,7 @@ import numpy as np
 from pliant.errors import ArgumentError, MissingExtraError, PliantError, UnknownNameError
 from pliant.state import Command, State
 from pliant.viewer.panel import Panel
-from pliant.viewer.readings import reading_html
+from pliant.viewer.readings import misses, reading_html
 from pliant.viewer.replay import Replay
 from pliant.viewer.scene import Picture, Scene, states_of
 from pliant.viewer.stage import Stage
@@ -112,7 +112,9 @@ class ViewerServer:
         self._state = self._states[0] if self._states else self._unactuated()
         self._rest_state = self._good = self._state
         self._command: Command | None = None
+        self._aimed: tuple[Any, ...] = ()  # the targets of that command
         self._trouble = ""
+        self._reaching = False  # whether the present wish is to reach the targets, not to obey the sliders
         self._drawn = 0
         self._ended = threading.Event()
         with contextlib.redirect_stdout(io.StringIO()):  # the viewer prints its own address
@@ -218,6 +220,7 @@ class ViewerServer:
     def show_frame(self, state: State) -> None:
         """Show a state of a trajectory and move the sliders along."""
         self._panel.command = np.asarray(state.u, float)
+        self._reaching = False
         self._worker.submit("draw", lambda: self._accept(state))
 
     @property
@@ -256,6 +259,7 @@ class ViewerServer:
     def request_solve(self) -> None:
         """Solve for the sliders, as soon as the solver is free; only the latest request counts."""
         u, obstacles = self._panel.command, self._active_obstacles()
+        self._reaching = False
         if self._replay:
             self._replay.playing = False
         self._worker.submit("solve", lambda: self._run_solve(u, obstacles))
@@ -264,6 +268,7 @@ class ViewerServer:
         """Reach for the targets; fewer iterations while a drag goes on."""
         targets, obstacles = self._panel.aimed_targets(), self._active_obstacles()
         held = self._panel.limits_on
+        self._reaching = True
         options = {
             "obstacles": obstacles,
             "limits": self._limits if held else (),
@@ -274,17 +279,25 @@ class ViewerServer:
             self._replay.playing = False
         self._worker.submit("solve", lambda: self._run_inverse(targets, options, final=final))
 
+    def request_again(self, *, final: bool = True) -> None:
+        """Solve again after the scene changed: for the targets if they were dragged last, else for the sliders."""
+        if self._reaching:
+            self.request_inverse(final=final)
+        else:
+            self.request_solve()
+
     def request_reset(self) -> None:
         """Back to the first state."""
+        self._reaching = False
         self._panel.command = np.asarray(self._rest_state.u, float)
         if self._replay:
             self._replay.frame = 0
         self._worker.submit("solve", lambda: self._accept(self._rest_state))
 
-    def move_obstacle(self, index: int, obstacle: Any) -> None:
-        """Replace an obstacle and solve again."""
+    def move_obstacle(self, index: int, obstacle: Any, *, final: bool = True) -> None:
+        """Replace an obstacle and solve again (see `request_again`)."""
         self._obstacles[index] = obstacle
-        self.request_solve()
+        self.request_again(final=final)
 
     def redraw(self) -> None:
         """Draw the present state again (after a change of colours, ...)."""
@@ -305,11 +318,16 @@ class ViewerServer:
     def _run_inverse(self, targets: list[Any], options: Mapping[str, Any], *, final: bool) -> None:
         with self._busy():
             command = self._invert(self.model, self._state, targets, **options)
+            if final and not command.ok and self._state is not self._rest_state:
+                # Far from its limits, or wedged behind an obstacle: the first state may be a better start.
+                fresh = self._invert(self.model, self._rest_state, targets, **options)
+                command = fresh if fresh.ok else command
         # While a drag goes on a few iterations only approach; the release must converge or says so.
         if not np.isfinite(command.state.q).all() or (final and not command.ok):
             self._fail(str(command.status))
             return
         self._panel.command = np.asarray(command.u, float)
+        self._aimed = tuple(targets)
         self._accept(command.state, command=command)
 
     @contextlib.contextmanager
@@ -343,7 +361,8 @@ class ViewerServer:
 
     def _show(self, state: State) -> None:
         picture = self.scene.picture(state, field=self._panel.field, obstacles=())
-        text = reading_html(self.robot, state, command=self._command, trouble=self._trouble)
+        missed = misses(self.model, state, self._aimed) if self._command is not None else None
+        text = reading_html(self.robot, state, command=self._command, missed=missed, trouble=self._trouble)
         follow = self._command is None  # after an inverse the target stays where it was dragged
         self._painter.submit("paint", lambda: self._paint(picture, text, follow=follow))
 

@@ -60,12 +60,12 @@ class Panel:
             with gui.add_folder("Scene"):
                 if viewer.obstacles:
                     self._contact = gui.add_checkbox("contact", True)
-                    self._contact.on_update(lambda e: viewer.request_solve())
+                    self._contact.on_update(lambda e: viewer.request_again())
                 if self._targets:
                     self._show_targets = gui.add_checkbox("targets to drag", True)
                     self._show_targets.on_update(lambda e: self._show_gizmos())
                     self._limits = gui.add_checkbox("limits", True)
-                    self._limits.on_update(lambda e: viewer.request_inverse())
+                    self._limits.on_update(lambda e: viewer.request_again())
         self._add_targets()
         self._obstacle_centres: dict[int, Array] = {}
         for i, obstacle in enumerate(viewer.obstacles):
@@ -232,10 +232,11 @@ class Panel:
             return
         position = np.asarray(event.target.position, float)
         step = position - self._obstacle_centres[index]
-        if not step.any():
+        final = event.phase == "end"
+        if not (final or step.any()):
             return
         self._obstacle_centres[index] = position
-        self.viewer.move_obstacle(index, self.viewer.obstacles[index].moved(step))
+        self.viewer.move_obstacle(index, self.viewer.obstacles[index].moved(step), final=final)
 
     def _slider_moved(self, event: Any) -> None:
         if event.client_id is not None:  # not when the viewer itself moved it

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 from html import escape
 from typing import Any
@@ -117,22 +118,52 @@ def actuator_rows(robot: Any, state: State) -> list[tuple[str, str, str]]:
     return rows
 
 
-def facts(state: State, command: Command | None = None) -> str:
-    """Residual or error, iterations and time in one line."""
+def misses(model: Any, state: State, targets: Sequence[Any]) -> tuple[float, float | None] | None:
+    """How far a state is from targets that have a place: the largest distance [m], the largest angle [rad] of frames.
+
+    None if no target names a point and a position, angle None if none names a rotation.
+    """
+    from pliant.lie import log, matrix_from_quaternion
+
+    distances, angles = [], []
+    for target in targets:
+        if not (isinstance(getattr(target, "point", None), str) and hasattr(target, "position")):
+            continue
+        place = model.locate(state.q, target.point)
+        distances.append(float(np.linalg.norm(place.position - np.asarray(target.position, float))))
+        if hasattr(target, "rotation"):
+            angles.append(float(np.linalg.norm(log(place.rotation @ matrix_from_quaternion(target.rotation).T))))
+    return (max(distances), max(angles, default=None)) if distances else None
+
+
+def facts(state: State, command: Command | None = None, missed: tuple[float, float | None] | None = None) -> str:
+    """Residual or error, iterations, time, and time per iteration in one line."""
+    source = state if command is None else command
+    spent = f"{source.iterations} iterations · {source.elapsed * 1e3:.1f} ms"
+    if source.iterations > 1:
+        spent += f" · {source.elapsed * 1e3 / source.iterations:.2f} ms each"
     if command is None:
-        return f"residual {state.residual:.1e} · {state.iterations} iterations · {state.elapsed * 1e3:.1f} ms"
-    error = float(np.linalg.norm(np.asarray(command.error, float)))
-    spent = f"{command.iterations} iterations · {command.elapsed * 1e3:.1f} ms"
-    return f"target error {number(error * 1e3)} mm · {spent}"
+        return f"residual {state.residual:.1e} · {spent}"
+    error, angle = missed or (float(np.linalg.norm(np.asarray(command.error, float))), None)
+    turned = "" if angle is None else f", {number(math.degrees(angle))}°"
+    return f"target error {number(error * 1e3)} mm{turned} · {spent}"
 
 
-def reading_html(robot: Any, state: State, *, command: Command | None = None, trouble: str = "") -> str:
+def reading_html(
+    robot: Any,
+    state: State,
+    *,
+    command: Command | None = None,
+    missed: tuple[float, float | None] | None = None,
+    trouble: str = "",
+) -> str:
     """Readings of a state as HTML: status in words, residual, time, efforts, displacements, contacts, notes.
 
     Args:
         robot: whose actuators are named.
         state: the state that is shown.
         command: what an inverse found, if the state came from one.
+        missed: how far its targets are (`misses`).
         trouble: why the last request failed, in words; the state is then the one before.
     """
     status = command.status if command is not None else state.status
@@ -144,7 +175,7 @@ def reading_html(robot: Any, state: State, *, command: Command | None = None, tr
             '<div style="color:#b3261e">Showing the last good state.</div>'
         )
     parts.append(f"<div><b>{sentence[:1].upper()}{sentence[1:]}</b></div>")
-    parts.append(f'<div style="opacity:.7">{escape(facts(state, command))}</div>')
+    parts.append(f'<div style="opacity:.7">{escape(facts(state, command, missed))}</div>')
     rows = actuator_rows(robot, state)
     if rows:
         cell = '<td style="text-align:right;white-space:nowrap;padding:1px 0 1px 10px">'
