@@ -21,7 +21,6 @@ from pliant.errors import ArgumentError, UnknownNameError
 from pliant.lie import matrix_from_quaternion
 from pliant.models.binding import bind, elements_of
 from pliant.models.layout import Layout
-from pliant.models.prism_shear import shear_reliefs
 from pliant.models.sparsity import Sparsity
 from pliant.robot import Robot
 from pliant.state import Placement, Skin
@@ -89,8 +88,7 @@ class SolidModel:
     # ---- binding -------------------------------------------------------------------------------------
     def _bind(self) -> None:
         binding = bind(self.layout, self._bind_other)
-        self._bound, self._gauges = binding.actuators, binding.gauges
-        self._springs = (*binding.springs, *shear_reliefs(self.layout))
+        self._bound, self._springs, self._gauges = binding.actuators, binding.springs, binding.gauges
         self._couplings = binding.couplings
 
     def _bind_other(self, actuator: Any) -> tuple[str, Any]:
