@@ -9,6 +9,9 @@ from browser_page import ALONG, GIZMO_ARC, GIZMO_ARM, UP, changed, drag, opened,
 from pliant.contact import Sphere
 from pliant.inverse.targets import FrameTarget, PointTarget
 from pliant.lie import log
+from pliant.models.fem import FemModel
+from pliant.robots import golden_beam
+from pliant.solve.equilibrium import equilibrium
 from pliant.viewer.browser import ViewerServer
 from pliant.viewer.scene import obstacle_surface
 
@@ -145,4 +148,47 @@ def test_limits_are_switched_off_and_on(chromium, finger):
         toggle(page, "limits")
         finished(page, viewer)
         assert within()
+        page.close()
+
+
+@pytest.fixture(scope="module")
+def learned(tmp_path_factory):
+    """A beam learned from 64 samples, with its whole shape; and the model that it was learned from."""
+    from pliant.learn import fit, sample
+
+    source = FemModel(golden_beam())
+    ranges = {f"cable{i}": (0.0, 0.015) for i in (1, 2, 3)}
+    path = tmp_path_factory.mktemp("learned") / "beam.h5"
+    data = sample(source, ranges, path=path, per_axis=4, workers=0, shape=True)
+    return fit(data, hidden=(12, 12), iterations=20, shape_modes=8), source
+
+
+@pytest.mark.browser
+def test_a_learned_model_is_dragged_live_with_its_whole_shape(chromium, learned):
+    model, source = learned
+    with ViewerServer(model, equilibrium(model, np.full(3, 0.006)), port=9114) as viewer:
+        page = opened(chromium, viewer, "targets to drag")
+        before = settle(page, viewer)
+        assert len(viewer.scene.rest) == source.skin.size  # the whole surface is drawn, not a stick
+        thumb = page.locator("[role=slider]").first.bounding_box()
+        x, y = thumb["x"] + thumb["width"] / 2, thumb["y"] + thumb["height"] / 2
+        drag(page, (x, y), (x + 30, y))
+        finished(page, viewer)
+        assert viewer.u[0] > 0.008
+        slid = settle(page, viewer)
+        assert changed(before, slid) > 0.005
+        start = np.array(viewer._panel.aimed_targets()[0].position)
+        drag_arrow(page, viewer, start, UP, -0.008)
+        goal = np.array(viewer._panel.aimed_targets()[0].position)
+        assert np.linalg.norm(goal - start) > 0.005
+        assert viewer.trouble == ""
+        assert viewer.command.ok
+        tip = model.locate(viewer.state, "tip").position
+        assert np.linalg.norm(tip - goal) < 0.5 * np.linalg.norm(start - goal)
+        assert changed(slid, settle(page, viewer)) > 0.005
+        # what is drawn is where finite elements say that the whole surface is
+        true = equilibrium(source, viewer.u)
+        apart = np.linalg.norm(model.skin_positions(viewer.state.q) - source.skin_positions(true.q), axis=1)
+        moved = np.linalg.norm(source.skin_positions(true.q) - source.skin_positions(source.rest), axis=1)
+        assert apart.max() < 0.1 * moved.max()
         page.close()
