@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from pliant._kernels.crossing import crossing_depths
 from pliant.contact.analytic import Sampling, against_obstacle, pack
 from pliant.contact.candidates import NOTHING, Candidates
 from pliant.contact.contacts import Contacts
@@ -26,6 +27,7 @@ from pliant.errors import ArgumentError
 
 Array = np.ndarray
 _PAIR = 11  # kind of a predefined pair in the keys
+_FLAT_EDGES = 0.01  # of the mean edge: half of the angle below which edges are no ridges, `Surface.faces`
 
 
 class Detector:
@@ -88,6 +90,7 @@ class Detector:
         self.bodies = int(self.surface.body.max()) + 1 if len(self.rest) else 1
         self.tree: Tree | None = None
         self._near: dict[int, Candidates] = {}
+        self._meant: Array | None = None  # pairs of triangles that cross at rest
         meshes = any(isinstance(o, MeshObstacle | SelfContact | BodyContact) for o in self.obstacles)
         if meshes and method == "proximity":
             self.tree = Tree(self.surface, self.rest)
@@ -169,6 +172,32 @@ class Detector:
             )
             for i in soft
         ]
+
+    def crossing_depth(self, q: Array) -> float:
+        """How deep soft surfaces pass through each other or themselves [m], found or not by `detect`; 0 if nowhere.
+
+        Surfaces that cross in the rest shape are meant to. Edges between nearly flat faces are not tested
+        against each other by `detect` and may cross by a small part of their length; that is not counted.
+        """
+        soft = [i for i, o in enumerate(self.obstacles) if i in self._near and not isinstance(o, Obstacle)]
+        if not soft or self.tree is None:
+            return 0.0
+        allowed = np.logical_or.reduce([self._near[i].allowed for i in soft])
+        if self._meant is None:
+            self._meant = self._crossings(self.rest, allowed)[0]
+        pairs, depth = self._crossings(np.ascontiguousarray(self.model.skin_positions(q), dtype=float), allowed)
+        ends = self.rest[self.surface.edges]
+        counts = depth > _FLAT_EDGES * float(np.linalg.norm(ends[:, 0] - ends[:, 1], axis=1).mean())
+        return float(depth[counts & ~np.isin(pairs, self._meant)].max(initial=0.0))
+
+    def _crossings(self, x: Array, allowed: Array) -> tuple[Array, Array]:
+        """Keys of pairs of triangles that cross, and how deep [m]."""
+        assert self.tree is not None
+        self.tree.refit(self.surface.faces(x), slack=4.0)  # normals do not matter
+        pairs = self.tree.pairs(self.tree, margin=0.0)
+        depth = crossing_depths(pairs, x, self.surface.prims, self.surface.body, allowed)
+        chosen = np.flatnonzero(depth)
+        return pairs[chosen, 0] * len(self.surface.prims) + pairs[chosen, 1], depth[chosen]
 
     def _pairs(self, x: Array, marker: ContactPairs, index: int) -> Contacts:
         a, b = marker.pairs.T

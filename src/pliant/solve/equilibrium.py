@@ -191,10 +191,12 @@ def _newton(
                 best = np.inf
                 continue
             done.status = Status.INVERTED if not folding and _inverted(model, q) else Status.CONVERGED
+            if problem.depth(q, contacts) > problem.gap_tolerance * problem.length:
+                done.status = Status.PENETRATING  # a step went through: it must be shorter
             if not system.exact:
                 # In balance, but not held by stiffness, drives and normals alone. Friction may well hold it.
                 done.stable = None if (rows.friction > 0.0).any() and step.force[rows.triples[:, 0]].any() else False
-                done.status = done.status if done.stable is None else Status.UNSTABLE
+                done.status = Status.UNSTABLE if done.status.ok and done.stable is False else done.status
             return done
     result.status = Status.MAX_ITERATIONS
     return result

@@ -52,6 +52,7 @@ class Problem:
         self._radius = model.skin.radius if self.obstacles else np.zeros(0)
         self._origin: Array | None = None
         self._sticking: Contacts | None = None
+        self._started: Contacts | None = None
         self._chatter = Chatter(self.length, self._radius, self.contact_distance)
         if self.obstacles:
             from pliant.contact.detection import Detector
@@ -101,6 +102,7 @@ class Problem:
         if self.detector is None or not any(float(getattr(o, "friction", 0.0)) > 0 for o in self.obstacles):
             return
         self._origin = self.model.skin_positions(q)
+        self._started = contacts
         self._sticking = None
         if contacts is not None and len(contacts):
             self._sticking = contacts.selected(contacts.states == ContactState.STICK)
@@ -137,7 +139,9 @@ class Problem:
 
     def depth(self, q: Array, contacts: Contacts | None) -> float:
         """How far bodies are inside of obstacles, of each other or of themselves [m], detected contacts or not."""
-        return 0.0 if contacts is None else contacts.max_penetration
+        if contacts is None:
+            return 0.0
+        return max(contacts.max_penetration, 0.0 if self._rigid else self.detector.crossing_depth(q))
 
     def _detect(self, q: Array, previous: Contacts | None) -> Contacts:
         found = self.detector.detect(q, previous, obstacles=self.obstacles)
@@ -153,7 +157,11 @@ class Problem:
                 found = found.selected(reach > 0.0)
         if self._origin is None or not len(found):
             return found
-        anchored = found.reanchored(self._origin).matched(self._sticking)
+        anchored = found.reanchored(self._origin)
+        if self._started is not None and self._started.names == found.names:
+            # slip is relative to the obstacle: one that has moved since the start took its surface along
+            anchored = anchored._but(anchor=anchored._but(poses=self._started.poses).carried_anchors(found.poses))
+        anchored = anchored.matched(self._sticking)
         return anchored.with_forces(found.forces, found.tangential, found.states)
 
     def rows(self, q: Array, effort: Array, u: Array, contacts: Contacts | None) -> Rows:
