@@ -67,13 +67,14 @@ def _gradient(x, cell, dN, F):
 def stress(F, curve, width, lame, volume, P, C, push=0.0):
     """Write the stress into P; return the energy density. C is work space.
 
-    `push` [Pa] adds the stress of the energy push * det F, which is not counted (mean dilatation, see `forces`).
+    `push` [Pa] adds the stress of push times the element's measure of volume, tr S or det F; its energy is not counted
+    (mean dilatation, see `forces`).
     """
     if volume >= PRINCIPAL:
         return principal_stress(F, curve, width, lame, volume - PRINCIPAL, P, push)
     t = rotation(F, P)
     if volume == MEAN:
-        q = lame * (t - 3.0)
+        q = lame * (t - 3.0) + push
         if width == 0.0:
             m = 2.0 * curve[0, 0]
             dd = 0.0
@@ -83,11 +84,11 @@ def stress(F, curve, width, lame, volume, P, C, push=0.0):
                     e = F[i, j] - r
                     dd += e * e
                     P[i, j] = m * e + q * r
-            return 0.5 * (m * dd + q * (t - 3.0))
+            return 0.5 * (m * dd + (q - push) * (t - 3.0))
         for i in range(3):
             for j in range(3):
                 C[i, j] = P[i, j]
-        U = 0.5 * q * (t - 3.0)
+        U = 0.5 * (q - push) * (t - 3.0)
     else:
         J = cofactor(F, C)
         U, q, _ = volume_law(lame, J, volume)
@@ -122,6 +123,7 @@ def tangent(F, curve, width, lame, volume, P, C, A, push=0.0):
                 t += C[i, j] * F[i, j]
         q, dq = lame * (t - 3.0), lame
         U = 0.5 * q * (t - 3.0)
+        q += push
         turn = q
     else:
         U, q, dq = volume_law(lame, cofactor(F, C), volume)
@@ -172,6 +174,14 @@ def _frame(F, curve, width, lame, volume, projected, push, P, C, U, V, T, w, H):
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
+def _measure(F, volume, C):
+    """How large an element is, 1 at rest: det F, or tr S - 2; its derivative into C."""
+    if volume % PRINCIPAL == MEAN:
+        return rotation(F, C) - 2.0
+    return cofactor(F, C)
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
 def _dilated(x, cell, G, w, lame, share, volume, F, C):
     """Volume of an element, and energy density, pressure and modulus of what acts on its mean dilatation."""
     if share == lame:
@@ -179,9 +189,10 @@ def _dilated(x, cell, G, w, lame, share, volume, F, C):
     J, V = 0.0, 0.0
     for g in range(len(w)):
         _gradient(x, cell, G[g], F)
-        J += w[g] * cofactor(F, C)
+        J += w[g] * _measure(F, volume, C)
         V += w[g]
-    U, q, dq = volume_law(lame - share, J / V, volume % PRINCIPAL)
+    kind = volume % PRINCIPAL
+    U, q, dq = volume_law(lame - share, J / V, DETERMINANT if kind == MEAN else kind)
     return V, U, q, dq
 
 
@@ -254,7 +265,7 @@ def tangents(x, cells, grads, weights, row, curves, width, lame, volume, share, 
             else:
                 total += v * tangent(F, curves[m], width[m], share[m], volume[m], P, C, A, push)
             if ddU != 0.0:
-                cofactor(F, C)
+                _measure(F, volume[m], C)
             for b in range(k):
                 g0, g1, g2 = v * G[b, 0], v * G[b, 1], v * G[b, 2]
                 for i in range(3):

@@ -60,7 +60,7 @@ def principal_stress(F, curve, width, lame, volume, P, push):
     h02 = k1 * c + d012 * (a * c + b * e + c * f)
     h12 = k1 * e + d012 * (b * c + d * e + e * f)
     if volume == MEAN:
-        W, q = 0.5 * lame * (t - 3.0) ** 2, lame * (t - 3.0)
+        W, q = 0.5 * lame * (t - 3.0) ** 2, lame * (t - 3.0) + push
         h00, h11, h22 = h00 + q, h11 + q, h22 + q
         q = 0.0
         C0 = C1 = C2 = C3 = C4 = C5 = C6 = C7 = C8 = 0.0
@@ -89,7 +89,7 @@ def _inverted_stress(F, curve, width, lame, volume, P, push):
     f2, w2, _ = stretch_law(curve, width, s2)
     if volume == MEAN:
         t = s0 + s1 + s2 - 3.0
-        W, q = 0.5 * lame * t * t, lame * t
+        W, q = 0.5 * lame * t * t, lame * t + push
         w0, w1, w2 = w0 + q, w1 + q, w2 + q
     else:
         W, q, _ = volume_law(lame, s0 * s1 * s2, volume)
@@ -110,7 +110,7 @@ def add_volume(s, lame, volume, push, w, H):
     if volume == MEAN:
         t = s[0] + s[1] + s[2] - 3.0
         for i in range(3):
-            w[i] += lame * t
+            w[i] += lame * t + push
             for j in range(3):
                 H[i, j] += lame
         return 0.5 * lame * t * t

@@ -25,7 +25,8 @@ class TetMesh:
     Attributes:
         nodes: (n, 3) positions [m].
         tets: (m, 4) node indices, det[b-a, c-a, d-a] > 0.
-        hexes: (h, 8) node indices in VTK order; usually empty.
+        hexes: (h, 8) node indices in VTK order; usually empty. A prism is a collapsed hexahedron, its nodes 2 and 3
+            the same and 6 and 7: bottom triangle 0, 1, 2, top triangle 4, 5, 6.
         regions: name -> tet indices (hexahedron i, where there are any, counts as cell m + i).
         node_sets: name -> node indices.
         surfaces: name -> (k, 3) triangles, oriented outward from the body.
@@ -125,9 +126,7 @@ class TetMesh:
         tris, owners = topology.boundary_faces(self.tets, np.zeros((0, 8), dtype=np.int64), len(self.nodes))
         return TetLocator(self.nodes, self.tets, tris, owners)
 
-    def locate(
-        self, points: Any, *, tolerance: float | None = None
-    ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    def locate(self, points: Any, *, tolerance: float | None = None) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """The tet and barycentric weights of points.
 
         Args:
@@ -222,9 +221,7 @@ class TetMesh:
             for i, mesh in enumerate(meshes):
                 for name, ids in getattr(mesh, label).items():
                     if label == "cavities" and name in joined:
-                        raise ArgumentError(
-                            "others", f"two meshes have a cavity named {name!r}", "distinct names"
-                        )
+                        raise ArgumentError("others", f"two meshes have a cavity named {name!r}", "distinct names")
                     if label == "regions":
                         m = len(mesh.tets)
                         shifted = np.where(ids < m, ids + tet0[i], ids - m + hex0[i])
@@ -243,11 +240,7 @@ class TetMesh:
         """A copy with nodes x -> rotation x + translation (rotation (3, 3), a proper one)."""
         turn = np.eye(3) if rotation is None else np.asarray(rotation, dtype=float)
         shift = np.asarray(translation, dtype=float)
-        if (
-            turn.shape != (3, 3)
-            or not np.allclose(turn @ turn.T, np.eye(3), atol=1e-9)
-            or np.linalg.det(turn) < 0
-        ):
+        if turn.shape != (3, 3) or not np.allclose(turn @ turn.T, np.eye(3), atol=1e-9) or np.linalg.det(turn) < 0:
             raise ArgumentError("rotation", "is not a proper rotation matrix", "(3, 3), R R^T = 1, det R = 1")
         if shift.shape != (3,) or not np.isfinite(shift).all():
             raise ArgumentError("translation", "is not a finite vector", "(3,) [m]")
@@ -278,7 +271,9 @@ class TetMesh:
     # ---- structured meshes ----------------------------------------------------------------------
 
     @classmethod
-    def box(cls, lengths: Any, cells: Any, origin: Any = (0.0, 0.0, 0.0), *, hexes: bool = False) -> TetMesh:
+    def box(
+        cls, lengths: Any, cells: Any, origin: Any = (0.0, 0.0, 0.0), *, hexes: bool = False, prisms: bool = False
+    ) -> TetMesh:
         """A structured box.
 
         Args:
@@ -286,17 +281,24 @@ class TetMesh:
             cells: (3,) number of cells along x, y, z.
             origin: lowest corner [m].
             hexes: hexahedra instead of six tets per cell.
+            prisms: two prisms per cell, their triangles in x and y, their thickness along z.
 
         Node (i, j, k) has index (i (ny+1) + j) (nz+1) + k.
         """
         size = _vector("lengths", lengths, positive=True)
         count = _counts("cells", cells)
-        return cls._grid(np.ones(tuple(count), dtype=bool), size / count, _vector("origin", origin), hexes)
+        full = np.ones(tuple(count), dtype=bool)
+        mesh = cls._grid(full, size / count, _vector("origin", origin), hexes or prisms)
+        if not prisms:
+            return mesh
+        halves = np.array([[[0, 1, 2, 2, 4, 5, 6, 6], [0, 2, 3, 3, 4, 6, 7, 7]],
+                           [[0, 1, 3, 3, 4, 5, 7, 7], [1, 2, 3, 3, 5, 6, 7, 7]]])  # fmt: skip
+        i, j, _ = np.indices(tuple(count))
+        way = ((i + j) % 2).ravel()  # diagonals alternate, else a bent strip would twist
+        return replace(mesh, hexes=np.take_along_axis(mesh.hexes[:, None], halves[way], axis=2).reshape(-1, 8))
 
     @classmethod
-    def voxels(
-        cls, mask: Any, spacing: Any, origin: Any = (0.0, 0.0, 0.0), *, hexes: bool = False
-    ) -> TetMesh:
+    def voxels(cls, mask: Any, spacing: Any, origin: Any = (0.0, 0.0, 0.0), *, hexes: bool = False) -> TetMesh:
         """A conforming mesh of the True cells of a 3-D mask; unused nodes are left out.
 
         Args:
@@ -307,9 +309,7 @@ class TetMesh:
         """
         cells = np.asarray(mask)
         if cells.ndim != 3 or cells.dtype != bool or not cells.any():
-            raise ArgumentError(
-                "mask", f"has shape {cells.shape} and type {cells.dtype}", "3-D, bool, some True"
-            )
+            raise ArgumentError("mask", f"has shape {cells.shape} and type {cells.dtype}", "3-D, bool, some True")
         step = _vector("spacing", np.broadcast_to(np.asarray(spacing, dtype=float), (3,)), positive=True)
         return cls._grid(cells, step, _vector("origin", origin), hexes).compacted()
 
@@ -340,9 +340,7 @@ def _points(name: str, given: Any) -> np.ndarray:
         raise ArgumentError(name, f"has shape {array.shape}", "(n, 3) [m]")
     bad = np.flatnonzero(~np.isfinite(array).all(axis=1))
     if len(bad):
-        raise ArgumentError(
-            name, f"has NaN or infinite values in {len(bad)} rows, first row {bad[0]}", "finite"
-        )
+        raise ArgumentError(name, f"has NaN or infinite values in {len(bad)} rows, first row {bad[0]}", "finite")
     return array
 
 
@@ -366,9 +364,7 @@ def _vector(name: str, given: Any, *, positive: bool = False) -> np.ndarray:
     except (TypeError, ValueError):
         raise ArgumentError(name, f"is {given!r}", "three numbers") from None
     if array.shape != (3,) or not np.isfinite(array).all() or (positive and (array <= 0.0).any()):
-        raise ArgumentError(
-            name, f"is {given!r}", "three finite positive numbers" if positive else "three numbers"
-        )
+        raise ArgumentError(name, f"is {given!r}", "three finite positive numbers" if positive else "three numbers")
     return array
 
 
@@ -386,9 +382,7 @@ def _picked(where: Where, points: np.ndarray, tolerance: float) -> np.ndarray:
         raise ArgumentError("where", f"is a {type(where).__name__}", "a Shape or a function of points (n, 3)")
     mask = np.asarray(where(points))
     if mask.shape != (len(points),) or mask.dtype != bool:
-        raise ArgumentError(
-            "where", f"returned {mask.dtype} of shape {mask.shape}", f"({len(points)},) booleans"
-        )
+        raise ArgumentError("where", f"returned {mask.dtype} of shape {mask.shape}", f"({len(points)},) booleans")
     return mask
 
 

@@ -96,9 +96,7 @@ class MeshQuality:
         ):
             if len(which):
                 said.append(f"{len(which)} {what}: {_listed(which)}.")
-        said += [
-            f"Cavity {name!r} is not a closed surface of positive volume." for name in self.open_cavities
-        ]
+        said += [f"Cavity {name!r} is not a closed surface of positive volume." for name in self.open_cavities]
         said += [f"{name!r} has triangles that are not on the boundary." for name in self.foreign_surfaces]
         return tuple(said)
 
@@ -114,9 +112,7 @@ class MeshQuality:
         if self.parts > 1:
             said.append(f"The mesh has {self.parts} disconnected parts.")
         if len(self.pinched_nodes):
-            said.append(
-                f"The boundary is pinched at {len(self.pinched_nodes)} nodes: {_listed(self.pinched_nodes)}."
-            )
+            said.append(f"The boundary is pinched at {len(self.pinched_nodes)} nodes: {_listed(self.pinched_nodes)}.")
         return tuple(said)
 
     @property
@@ -149,13 +145,16 @@ def _listed(items: np.ndarray) -> str:
 
 
 def hex_jacobians(nodes: np.ndarray, hexes: np.ndarray) -> np.ndarray:
-    """Corner Jacobian determinants of VTK hexahedra (h, 8) [m^3]."""
-    neighbours = np.array(
-        [[1, 3, 4], [2, 0, 5], [3, 1, 6], [0, 2, 7], [7, 5, 0], [4, 6, 1], [5, 7, 2], [6, 4, 3]]
-    )
+    """Corner Jacobian determinants of VTK hexahedra, collapsed ones too (h, 8) [m^3]."""
+    neighbours = np.array([[1, 3, 4], [2, 0, 5], [3, 1, 6], [0, 2, 7], [7, 5, 0], [4, 6, 1], [5, 7, 2], [6, 4, 3]])
     x = nodes[hexes]
     arms = x[:, neighbours] - x[:, :, None, :]
-    return np.linalg.det(arms)
+    out = np.linalg.det(arms)
+    prisms = topology.collapsed(hexes)
+    if prisms.any():  # an edge of length zero is replaced by the next one
+        for corner, three in ((2, [0, 1, 6]), (3, [0, 1, 7]), (6, [5, 4, 2]), (7, [5, 4, 3])):
+            out[prisms, corner] = np.linalg.det(x[prisms][:, three] - x[prisms, corner][:, None])
+    return out
 
 
 def hex_volumes(nodes: np.ndarray, hexes: np.ndarray) -> np.ndarray:
@@ -189,9 +188,7 @@ def assess(mesh: TetMesh) -> MeshQuality:
     used[hexes.reshape(-1)] = True
     labels = mesh.components()
     boundary = mesh.boundary()
-    keys = (
-        np.unique(topology.face_keys(boundary, max(n, 1))) if len(boundary) else np.zeros(0, dtype=np.int64)
-    )
+    keys = np.unique(topology.face_keys(boundary, max(n, 1))) if len(boundary) else np.zeros(0, dtype=np.int64)
     open_cavities, foreign = [], []
     for name, triangles in mesh.cavities.items():
         if len(topology.open_edges(triangles)) or topology.enclosed_volume(nodes, triangles) <= 0.0:
@@ -203,13 +200,9 @@ def assess(mesh: TetMesh) -> MeshQuality:
     pinched = np.union1d(topology.pinched_nodes(boundary), np.unique(bad_edges)).astype(np.int64)
     if len(tets):
         x = nodes[tets]
-        longest = np.linalg.norm(x[:, topology.TET_EDGES[:, 1]] - x[:, topology.TET_EDGES[:, 0]], axis=2).max(
-            axis=1
-        )
+        longest = np.linalg.norm(x[:, topology.TET_EDGES[:, 1]] - x[:, topology.TET_EDGES[:, 0]], axis=2).max(axis=1)
         f = x[:, topology.TET_FACES]
-        area = (
-            np.linalg.norm(np.cross(f[:, :, 1] - f[:, :, 0], f[:, :, 2] - f[:, :, 0]), axis=2).max(axis=1) / 2
-        )
+        area = np.linalg.norm(np.cross(f[:, :, 1] - f[:, :, 0], f[:, :, 2] - f[:, :, 0]), axis=2).max(axis=1) / 2
         with np.errstate(divide="ignore", invalid="ignore"):
             aspect = longest * area / np.abs(3.0 * topology.tet_volumes(nodes, tets))
         largest_aspect = float(np.nanmax(aspect)) if not np.isnan(aspect).all() else float("inf")

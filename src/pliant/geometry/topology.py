@@ -13,9 +13,7 @@ TET_FACES = np.array([[1, 2, 3], [0, 3, 2], [0, 1, 3], [0, 2, 1]])
 TET_EDGES = np.array([[0, 1], [0, 2], [0, 3], [1, 2], [1, 3], [2, 3]])
 # Faces and edges of a VTK hexahedron, faces outward.
 HEX_FACES = np.array([[0, 3, 2, 1], [4, 5, 6, 7], [0, 1, 5, 4], [1, 2, 6, 5], [2, 3, 7, 6], [3, 0, 4, 7]])
-HEX_EDGES = np.array(
-    [[0, 1], [1, 2], [2, 3], [3, 0], [4, 5], [5, 6], [6, 7], [7, 4], [0, 4], [1, 5], [2, 6], [3, 7]]
-)
+HEX_EDGES = np.array([[0, 1], [1, 2], [2, 3], [3, 0], [4, 5], [5, 6], [6, 7], [7, 4], [0, 4], [1, 5], [2, 6], [3, 7]])
 # The split of a cell whose corners are numbered 4a + 2b + c (offsets a, b, c along x, y, z).
 CELL_TETS = np.array([[0, 4, 6, 7], [0, 6, 2, 7], [0, 2, 3, 7], [0, 3, 1, 7], [0, 1, 5, 7], [0, 5, 4, 7]])
 CELL_TO_VTK = np.array([0, 4, 6, 2, 1, 5, 7, 3])
@@ -37,8 +35,9 @@ def edge_keys(edges: np.ndarray, count: int) -> np.ndarray:
 
 def unique_edges(tets: np.ndarray, hexes: np.ndarray, count: int) -> np.ndarray:
     """Unique undirected edges (e, 2), low node first, sorted."""
-    parts = [tets[:, TET_EDGES].reshape(-1, 2), hexes[:, HEX_EDGES].reshape(-1, 2)]
-    keys = np.unique(edge_keys(np.concatenate(parts), max(count, 1)))
+    pairs = np.concatenate([tets[:, TET_EDGES].reshape(-1, 2), hexes[:, HEX_EDGES].reshape(-1, 2)])
+    pairs = pairs[pairs[:, 0] != pairs[:, 1]]  # of collapsed hexahedra
+    keys = np.unique(edge_keys(pairs, max(count, 1)))
     return np.stack([keys // max(count, 1), keys % max(count, 1)], axis=1)
 
 
@@ -52,7 +51,14 @@ def _hex_triangles(hexes: np.ndarray) -> np.ndarray:
     quads = hexes[:, HEX_FACES].reshape(-1, 4)
     start = np.argmin(quads, axis=1)
     quads = np.take_along_axis(quads, (start[:, None] + np.arange(4)) % 4, axis=1)
-    return np.concatenate([quads[:, [0, 1, 2]], quads[:, [0, 2, 3]]])
+    triangles = np.concatenate([quads[:, [0, 1, 2]], quads[:, [0, 2, 3]]])
+    a, b, c = triangles.T
+    return triangles[(a != b) & (b != c) & (c != a)]
+
+
+def collapsed(hexes: np.ndarray) -> np.ndarray:
+    """Which hexahedra are prisms: nodes 2 and 3, 6 and 7 the same (h,) bool."""
+    return (hexes[:, 2] == hexes[:, 3]) & (hexes[:, 6] == hexes[:, 7])
 
 
 def boundary_faces(tets: np.ndarray, hexes: np.ndarray, count: int) -> tuple[np.ndarray, np.ndarray]:

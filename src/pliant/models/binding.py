@@ -74,8 +74,7 @@ def bind(layout: Layout, other: Callable[[Actuator], Bound]) -> Binding:
         else:
             bound.append(other(a))
     gauges = {
-        s.name: CablePath([layout.anchor(np.array(p), s.body) for p in s.points], X)
-        for s in layout.robot.sensors
+        s.name: CablePath([layout.anchor(np.array(p), s.body) for p in s.points], X) for s in layout.robot.sensors
     }
     return Binding(tuple(bound), tuple(springs), gauges)
 
@@ -84,8 +83,8 @@ def elements_of(layout: Layout, region: str, body: str) -> list[Array]:
     """Elements of a named region, one index array per group."""
     chosen = []
     for owner, group in layout.group_regions:
-        mine = body in ("", owner.name) and region in owner.mesh.regions and group.kind != "hex8"
-        chosen.append(owner.mesh.regions[region] if mine else np.zeros(0, int))
+        mine = body in ("", owner.name) and region in owner.mesh.regions
+        chosen.append(np.flatnonzero(np.isin(group.ids, owner.mesh.regions[region])) if mine else np.zeros(0, int))
     return chosen
 
 
@@ -125,7 +124,5 @@ def _slide_row(part: Part, axis: Array, name: str) -> Array:
     """Coefficients of a part's translations in its motion along an axis."""
     row = part.axes.T @ axis
     if part.translations == 0 or np.linalg.norm(row) < 1e-9:
-        raise ArgumentError(
-            f"{name}.axis", f"part {part.name!r} cannot move along it", "one of the part's axes"
-        )
+        raise ArgumentError(f"{name}.axis", f"part {part.name!r} cannot move along it", "one of the part's axes")
     return row

@@ -8,7 +8,7 @@ from pliant._kernels import elements as kernels
 from pliant._kernels.materials import volumetric
 from pliant.models.fields import surface_field
 from pliant.models.shapes import Elements
-from pliant.models.solid import SolidModel
+from pliant.models.solid import SolidModel, plate_modulus
 from pliant.robot import Robot
 
 Array = np.ndarray
@@ -37,8 +37,10 @@ class FemModel(SolidModel):
         super().__init__(robot, element=element, mass=mass)
         self._single = [_one_point(g) for g in self.layout.groups]
         bulk = np.array([volumetric(code, p, 1.0)[2] for code, p in zip(self._codes, self._params)])
+        # Prisms have a constant thickness strain: they bend right with the modulus of plane stress at their points.
+        plates = [min(k, plate_modulus(m) + 2.0 / 3.0 * m.shear) for k, m in zip(bulk, self.materials)]
         share = np.minimum(bulk, _SHARE * np.array([m.shear for m in self.materials]))
-        self._pointwise = {"tet10": share, "hex8": np.zeros_like(share)}
+        self._pointwise = {"tet10": share, "hex8": np.zeros_like(share), "prism6": np.array(plates)}
 
     def __repr__(self) -> str:
         return f"FemModel({self.robot.name!r}, {self.nodes} nodes, {self.nv} dofs, element={self.element!r})"

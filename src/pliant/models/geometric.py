@@ -30,6 +30,7 @@ from pliant.models.geometric_proxy import Proxy
 from pliant.models.geometric_stiffness import LINEAR_LAWS, SecantCurve, shape_parameter
 from pliant.models.geometric_stretch import StretchCurve
 from pliant.models.geometric_turning import Turner
+from pliant.models.prism_shear import ShearRelief
 from pliant.models.solid import SolidModel
 from pliant.robot import Robot
 
@@ -75,6 +76,10 @@ class GeometricModel(SolidModel):
         self.stiffness_law = stiffness
         super().__init__(robot, element=element, mass=mass)
         self._grads = [prestretched(self, i) for i in range(len(self.layout.groups))]
+        reliefs = iter(s for s in self._springs if isinstance(s, ShearRelief))
+        for group, grads in zip(self.layout.groups, self._grads):
+            if group.kind == "prism6":
+                next(reliefs).measure_from(grads)
         self._shape_materials(poisson, volume, calibration)
 
     def __repr__(self) -> str:
@@ -109,6 +114,8 @@ class GeometricModel(SolidModel):
             kind: np.where(point, np.minimum(self._lame, part * self._shear), self._lame)
             for kind, part in _SHARE.items()
         }
+        # Prisms have a constant thickness strain: they bend right with the modulus of plane stress at their points.
+        self._share["prism6"] = 2.0 * self._lame * self._shear / (self._lame + 2.0 * self._shear)
         self._width = np.array([c.width for c in curves])
         rows = max(len(c.table) for c in curves)
         self._curves = np.zeros((len(curves), rows, 5))

@@ -6,7 +6,7 @@ coordinates and, for each rigid part, its translation along its axes and (if it 
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -14,9 +14,19 @@ import scipy.sparse as sp
 
 from pliant.bodies import Point, RigidBody, RodBody, SoftBody
 from pliant.errors import ArgumentError
+from pliant.geometry.topology import collapsed
 from pliant.lie import exp, matrix_from_quaternion, quaternion_from_matrix
 from pliant.models.couplings import Anchor
-from pliant.models.shapes import Elements, elements, hex_shape, quadratic_cells, quadratic_triangles, tet_shape
+from pliant.models.shapes import (
+    PRISM,
+    Elements,
+    elements,
+    hex_shape,
+    prism_shape,
+    quadratic_cells,
+    quadratic_triangles,
+    tet_shape,
+)
 from pliant.robot import Robot
 
 Array = np.ndarray
@@ -82,10 +92,15 @@ class Layout:
                 if order == 2:
                     cells, edges = quadratic_cells(mesh.tets, len(mesh.nodes))
                     X = np.vstack([X, 0.5 * (X[edges[:, 0]] + X[edges[:, 1]])])
-                group = elements(X, cells, "tet4" if order == 1 else "tet10", index)
+                ids = np.arange(len(mesh.tets))
+                group = elements(X, cells, "tet4" if order == 1 else "tet10", index, ids)
                 groups.append((body, group, start))
             if len(mesh.hexes):
-                groups.append((body, elements(X, mesh.hexes, "hex8", index), start))
+                flat = collapsed(mesh.hexes)
+                for kind, chosen in (("hex8", np.flatnonzero(~flat)), ("prism6", np.flatnonzero(flat))):
+                    if len(chosen):
+                        cells = mesh.hexes[chosen] if kind == "hex8" else mesh.hexes[np.ix_(chosen, PRISM)]
+                        groups.append((body, elements(X, cells, kind, index, len(mesh.tets) + chosen), start))
 
             def lift(triangles: Array, edges: Array = edges, mesh=mesh) -> Array:
                 return quadratic_triangles(triangles, edges, len(mesh.nodes)) if len(edges) else triangles
@@ -106,7 +121,7 @@ class Layout:
         self.body_of = np.concatenate([np.full(len(n), i) for i, n in enumerate(nodes)])
         self.groups: list[Elements] = []
         for body, g, start in groups:
-            moved = Elements(g.cells + start, g.grads, g.weights, g.shape, g.mass, g.kind, g.body)
+            moved = replace(g, cells=g.cells + start)
             self.groups.append(moved)
             self.group_regions.append((body, moved))
         # Named points of rigid bodies become nodes of their own, so that they can be located like all others.
@@ -255,7 +270,7 @@ class Layout:
         for owner, group in self.group_regions:
             if body and owner.name != body:
                 continue
-            cell, reference, distance = _locate(owner.mesh, group.kind, position)
+            cell, reference, distance = _locate(owner.mesh, group, position)
             if best is None or distance < best[0]:
                 best = (distance, owner, group, cell, reference)
         if best is None:
@@ -270,6 +285,8 @@ class Layout:
         nodes = group.cells[cell]
         if group.kind == "hex8":
             N, dN = hex_shape(reference)
+        elif group.kind == "prism6":
+            N, dN = prism_shape(reference)
         else:
             N, dN = tet_shape(reference, 1 if group.kind == "tet4" else 2)
         X = self.rest_nodes[nodes]
@@ -303,23 +320,28 @@ def _with_middles(ids: Array, edges: Array, n_nodes: int) -> Array:
     return np.concatenate([ids, n_nodes + np.flatnonzero(inside[edges].all(axis=1))])
 
 
-def _locate(mesh, kind: str, position: Array) -> tuple[int, Array, float]:
-    """Cell, reference coordinates (1, 3) and distance outside [m] of a point in a mesh."""
-    if kind != "hex8":
+def _locate(mesh, group: Elements, position: Array) -> tuple[int, Array, float]:
+    """Cell of the group, reference coordinates (1, 3) and distance outside [m] of a point in a mesh."""
+    if group.kind not in ("hex8", "prism6"):
         cells, weights, distance = mesh.locate(np.atleast_2d(position))
         return int(cells[0]), weights[:, 1:], float(distance[0])
-    corners = mesh.nodes[mesh.hexes]
+    wedge = group.kind == "prism6"
+    cells = mesh.hexes[group.ids - len(mesh.tets)]
+    corners = mesh.nodes[cells[:, PRISM] if wedge else cells]
+    shape = prism_shape if wedge else hex_shape
     centres = corners.mean(axis=1)
     best: tuple[int, Array, float] | None = None
     for cell in np.argsort(((centres - position) ** 2).sum(axis=1))[:8]:
-        xi = np.zeros((1, 3))
+        xi = np.array([[1 / 3, 1 / 3, 0.0]]) if wedge else np.zeros((1, 3))
         for _ in range(20):
-            N, dN = hex_shape(xi)
+            N, dN = shape(xi)
             step = np.linalg.solve(corners[cell].T @ dN[0], position - N[0] @ corners[cell])
-            xi = np.clip(xi + step, -1.0, 1.0)
+            xi = np.clip(xi + step, [0.0, 0.0, -1.0] if wedge else -1.0, 1.0)
+            if wedge:
+                xi[0, :2] /= max(1.0, float(xi[0, :2].sum()))
             if np.abs(step).max() < 1e-12:
                 break
-        distance = float(np.linalg.norm(hex_shape(xi)[0][0] @ corners[cell] - position))
+        distance = float(np.linalg.norm(shape(xi)[0][0] @ corners[cell] - position))
         if best is None or distance < best[2] - 1e-12:
             best = (int(cell), xi, distance)
     assert best is not None

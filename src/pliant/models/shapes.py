@@ -13,6 +13,8 @@ Array = np.ndarray
 # in the last two; files are converted when they are read).
 TET_EDGES = ((0, 1), (1, 2), (2, 0), (0, 3), (1, 3), (2, 3))
 TRI_EDGES = ((0, 1), (1, 2), (2, 0))
+# Nodes of a prism in a collapsed hexahedron.
+PRISM = np.array([0, 1, 2, 4, 5, 6])
 _HEX_CORNERS = np.array(
     [[-1, -1, -1], [1, -1, -1], [1, 1, -1], [-1, 1, -1], [-1, -1, 1], [1, -1, 1], [1, 1, 1], [-1, 1, 1]], float
 )
@@ -45,6 +47,18 @@ def hex_shape(points: Array) -> tuple[Array, Array]:
     for j in range(3):
         others = [i for i in range(3) if i != j]
         dN[:, :, j] = _HEX_CORNERS[:, j] * factors[:, :, others].prod(axis=2) / 8
+    return N, dN
+
+
+def prism_shape(points: Array) -> tuple[Array, Array]:
+    """Shape functions (n, 6) and reference gradients (n, 6, 3) of a prism at points (r, s, t): triangle, [-1, 1]."""
+    points = np.atleast_2d(points)
+    L, dL = tri_shape(points[:, :2], 1)
+    low, high = 0.5 * (1 - points[:, 2:]), 0.5 * (1 + points[:, 2:])
+    N = np.hstack([L * low, L * high])
+    dN = np.empty((len(points), 6, 3))
+    dN[:, :3, :2], dN[:, 3:, :2] = dL * low[:, :, None], dL * high[:, :, None]
+    dN[:, :3, 2], dN[:, 3:, 2] = -0.5 * L, 0.5 * L
     return N, dN
 
 
@@ -93,6 +107,18 @@ def hex_rule() -> tuple[Array, Array]:
 
 
 @lru_cache
+def prism_rule(full: bool = False) -> tuple[Array, Array]:
+    """Quadrature of a prism: two points across its thickness at the middle of the triangle, or three times two.
+
+    One point in the plane is exact for what is linear there, and keeps thin prisms from locking in shear.
+    """
+    plane, area = tri_rule(1) if full else (np.full((1, 2), 1 / 3), np.array([0.5]))
+    g = 1 / np.sqrt(3)
+    points = np.vstack([np.column_stack([plane, np.full(len(plane), t)]) for t in (-g, g)])
+    return points, np.tile(area, 2)
+
+
+@lru_cache
 def tri_rule(order: int) -> tuple[Array, Array]:
     """Quadrature for surface integrals over 3-node (order 1) or 6-node triangles; weights sum to 1/2.
 
@@ -123,8 +149,9 @@ class Elements:
         weights: quadrature weights times the Jacobian [m^3] (ne, ng).
         shape: integrals of the shape functions [m^3] (ne, k).
         mass: integrals of products of shape functions [m^3] (ne, k, k).
-        kind: "tet4", "tet10" or "hex8".
+        kind: "tet4", "tet10", "hex8" or "prism6".
         body: index of the body.
+        ids: numbers of the cells in the body's mesh, as its regions count them (ne,).
     """
 
     cells: Array
@@ -134,6 +161,7 @@ class Elements:
     mass: Array
     kind: str
     body: int
+    ids: Array
 
     @property
     def volumes(self) -> Array:
@@ -141,12 +169,14 @@ class Elements:
         return self.weights.sum(axis=1)
 
 
-def elements(nodes: Array, cells: Array, kind: str, body: int) -> Elements:
+def elements(nodes: Array, cells: Array, kind: str, body: int, ids: Array) -> Elements:
     """Tabulate a group of elements at rest."""
-    if kind == "hex8":
+    if kind == "prism6":
+        points, weights = prism_rule()
+        N, dN = prism_shape(points)
+    elif kind == "hex8":
         points, weights = hex_rule()
         N, dN = hex_shape(points)
-        Nm, wm = N, weights
     else:
         order = 1 if kind == "tet4" else 2
         points, weights = tet_rule(order)
@@ -158,14 +188,19 @@ def elements(nodes: Array, cells: Array, kind: str, body: int) -> Elements:
     det = np.linalg.det(jac)
     grads = np.einsum("gaj,egji->egai", dN, np.linalg.inv(jac))
     w = det * weights
-    if kind == "hex8":
+    if kind == "prism6":
+        full, area = prism_rule(full=True)
+        N, dN = prism_shape(full)
+        whole = np.linalg.det(np.einsum("eai,gaj->egij", X, dN)) * area
+        shape, mass = np.einsum("eg,ga->ea", whole, N), np.einsum("eg,ga,gb->eab", whole, N, N)
+    elif kind == "hex8":
         shape = np.einsum("eg,ga->ea", w, N)
         mass = np.einsum("eg,ga,gb->eab", w, N, N)
     else:
         scale = det[:, 0]  # straight-sided: constant Jacobian
         shape = scale[:, None] * (Nm * wm[:, None]).sum(axis=0)
         mass = scale[:, None, None] * np.einsum("g,ga,gb->ab", wm, Nm, Nm)
-    return Elements(np.ascontiguousarray(cells), np.ascontiguousarray(grads), w, shape, mass, kind, body)
+    return Elements(np.ascontiguousarray(cells), np.ascontiguousarray(grads), w, shape, mass, kind, body, ids)
 
 
 def quadratic_cells(cells: Array, n_nodes: int) -> tuple[Array, Array]:

@@ -21,6 +21,7 @@ from pliant.errors import ArgumentError, UnknownNameError
 from pliant.lie import matrix_from_quaternion
 from pliant.models.binding import bind, elements_of
 from pliant.models.layout import Layout
+from pliant.models.prism_shear import shear_reliefs
 from pliant.models.sparsity import Sparsity
 from pliant.robot import Robot
 from pliant.state import Placement, Skin
@@ -61,9 +62,7 @@ class SolidModel:
         """out -= d energy / d x; returns the energy."""
         raise NotImplementedError
 
-    def _elastic_tangent(
-        self, x: Array, scale: list[Array], slots: list[Array], data: Array, out: Array
-    ) -> float:
+    def _elastic_tangent(self, x: Array, scale: list[Array], slots: list[Array], data: Array, out: Array) -> float:
         """Tangent into data at the slots of each group, and the force as above."""
         raise NotImplementedError
 
@@ -88,7 +87,8 @@ class SolidModel:
     # ---- binding -------------------------------------------------------------------------------------
     def _bind(self) -> None:
         binding = bind(self.layout, self._bind_other)
-        self._bound, self._springs, self._gauges = binding.actuators, binding.springs, binding.gauges
+        self._bound, self._gauges = binding.actuators, binding.gauges
+        self._springs = (*binding.springs, *shear_reliefs(self.layout))
         self._couplings = binding.couplings
 
     def _bind_other(self, actuator: Any) -> tuple[str, Any]:
@@ -109,11 +109,7 @@ class SolidModel:
             index = np.full(len(group.cells), len(materials))
             materials.append(owner.material)
             for region, material in owner.materials.items():
-                if group.kind == "hex8":
-                    raise ArgumentError(
-                        "materials", f"region {region!r} is on a hexahedral mesh", "one material per body"
-                    )
-                index[owner.mesh.regions[region]] = len(materials)
+                index[np.isin(group.ids, owner.mesh.regions[region])] = len(materials)
                 materials.append(material)
             self._material.append(index.astype(np.int64))
         self.materials = tuple(materials)
@@ -381,9 +377,7 @@ class SolidModel:
     def cable_paths(self, q: Array) -> dict[str, Array]:
         """Polylines of the cables [m], for drawing."""
         x = self.positions(q)
-        return {
-            a.name: b.path(x) for a, (_, b) in zip(self.robot.actuators, self._bound) if isinstance(a, Cable)
-        }
+        return {a.name: b.path(x) for a, (_, b) in zip(self.robot.actuators, self._bound) if isinstance(a, Cable)}
 
     def cavity_surfaces(self, q: Array) -> dict[str, tuple[Array, Array]]:
         """Vertices and triangles of the chambers, for drawing."""
@@ -423,9 +417,7 @@ class SolidModel:
                 diagonal = np.einsum("eaa->ea", group.mass)
                 lumped = diagonal * (group.volumes / diagonal.sum(axis=1))[:, None] * rho[:, None]
                 blocks = lumped[:, :, None] * np.eye(group.cells.shape[1])
-            expanded = np.einsum("eab,ij->eaibj", blocks, np.eye(3)).reshape(
-                len(rho), 3 * blocks.shape[1], -1
-            )
+            expanded = np.einsum("eab,ij->eaibj", blocks, np.eye(3)).reshape(len(rho), 3 * blocks.shape[1], -1)
             valid = slots >= 0
             np.add.at(assembly.data, slots[valid], expanded[valid])
         x = self.positions(q)
@@ -468,13 +460,17 @@ class SolidModel:
             assembly = self.sparsity.start()
             lame = np.array([m.bulk - 2.0 / 3.0 * m.shear for m in self.materials]) * beta
             shear = np.array([m.shear for m in self.materials]) * beta
-            for g, index, factor, slots in zip(
-                self.layout.groups, self._material, self._scale(effort), assembly.slots
-            ):
+            for g, index, factor, slots in zip(self.layout.groups, self._material, self._scale(effort), assembly.slots):
                 moduli = (factor * lame[index], factor * shear[index])
                 rotated_stiffness(x, g.cells, g.grads, g.weights, *moduli, slots, assembly.data)
             total = total + assembly.finish(q, x, None, None)
         return total
+
+
+def plate_modulus(material: Any) -> float:
+    """lambda of plane stress, 2 lambda mu / (lambda + 2 mu) [Pa]: what is left where the thickness is free."""
+    mu, lame = material.shear, material.bulk - 2.0 / 3.0 * material.shear
+    return 2.0 * lame * mu / (lame + 2.0 * mu)
 
 
 def _add_gradient(coupling: Any, x: Array, factor: float, out: Array) -> None:

@@ -35,6 +35,8 @@ if TYPE_CHECKING:
     from pliant.models.geometric import GeometricModel
 
 Array = np.ndarray
+#: Unbalanced forces, relative to the largest force, with which a small step counts as the end.
+RESIDUAL = 3e-3
 _POOL = ThreadPoolExecutor(max_workers=max(1, min(8, os.cpu_count() or 1)))
 
 
@@ -122,8 +124,8 @@ def project(
         iterations: most local/global iterations.
         acceleration: "anderson" or "none".
         window: length of Anderson's history.
-        tolerance: largest remaining step relative to the robot's size [-]. A small step is not yet a small error:
-            the error is some hundred times larger without acceleration.
+        tolerance: largest remaining step relative to the robot's size [-]. A small step is not yet a small error: where
+            forces are still out of balance by more than 0.3 % of the largest it is made smaller.
         control: "exact" reaches commanded displacements exactly; "soft" draws to them as the source does, with a
             finite weight, and the state's displacement tells what was reached.
         weight: of soft control, relative to the stiffness of the body against the drive (the source uses 5).
@@ -281,9 +283,12 @@ class Projection:
             size = float(np.abs(f).max(initial=0.0))
             norm = float(np.linalg.norm(f))
             if size <= tolerance * self.length and ramp == 1.0:
-                q = model.retract(q, f)
-                status = Status.CONVERGED
-                break
+                end = model.retract(q, f)
+                if self._residual(end, effort, u, contacts) <= RESIDUAL or tolerance < 1e-12:
+                    q, status = end, Status.CONVERGED
+                    break
+                tolerance *= 0.1  # the steps are small because the iteration is slow, not because it is there
+                pace.goal *= 0.1
             if pace.hopeless(used, size) and handover and not softness and not self.give:
                 break
             if ramp < 1.0:
@@ -391,21 +396,27 @@ class Projection:
         assert touching is not None
         return free + flex @ found.force, effort, touching, ramp
 
-    def _state(
-        self, q: Array, effort: Array, u: Array, status: Status, used: int, elapsed: float, start: Any, strict: bool,
-        contacts: Contacts | None, notes: list[str],
-    ) -> State:  # fmt: skip
+    def _residual(self, q: Array, effort: Array, u: Array, contacts: Contacts | None) -> float:
+        """Largest unbalanced force relative to the largest force at play [-]."""
         model = self.model
         force = model.force(q, effort)
         if self.problem is not None and contacts is not None and len(contacts):
             rows = self.problem.rows(q, effort, u, contacts)
             force = force + rows.columns[:, rows.drives :] @ rows.force[rows.drives :]
-            if status.ok and not self.give and contacts.max_penetration > 1e-5 * self.length:
-                status = Status.PENETRATING
-                notes.append(f"penetration {contacts.max_penetration:.2e} m")
         load = model.actuation(q, effort) @ effort if model.nu else np.zeros(model.nv)
         weight = model.force(model.rest, np.zeros(model.nu))
         scale = max(float(np.abs(load).max(initial=0.0)), float(np.abs(weight).max(initial=0.0)), 1e-12)
+        return float(np.abs(force).max(initial=0.0)) / scale
+
+    def _state(
+        self, q: Array, effort: Array, u: Array, status: Status, used: int, elapsed: float, start: Any, strict: bool,
+        contacts: Contacts | None, notes: list[str],
+    ) -> State:  # fmt: skip
+        model = self.model
+        deepest = 0.0 if contacts is None or not len(contacts) else contacts.max_penetration
+        if status.ok and not self.give and deepest > 1e-5 * self.length:
+            status = Status.PENETRATING
+            notes.append(f"penetration {deepest:.2e} m")
         displacement = model.displacement(q)
         if status.ok and self.slack.any():
             loose = self.slack & (effort[self.driven] <= 0.0)
@@ -416,7 +427,7 @@ class Projection:
         state = State(
             q=q, v=np.zeros(model.nv), u=u, effort=effort, displacement=displacement, status=status,
             contacts=contacts,
-            residual=float(np.abs(force).max(initial=0.0)) / scale, iterations=used, elapsed=elapsed,
+            residual=self._residual(q, effort, u, contacts), iterations=used, elapsed=elapsed,
             time=0.0 if start is None else start.time, notes=tuple(notes),
         )  # fmt: skip
         return state.require() if strict else state
