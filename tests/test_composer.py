@@ -10,7 +10,7 @@ from pliant.fluidics import ATMOSPHERE, GAS, Regulator, Reservoir, constant_volu
 from pliant.models.modal import Modal
 from pliant.models.pcc import JointLaw, PccModel
 from pliant.models.pcc_rollout import rollout_links
-from pliant.robots.printed_link import link_model, printed_link
+from pliant.robots.printed_link import link_creep, link_model, printed_link
 from pliant.solve.simulate import simulate
 
 
@@ -203,6 +203,9 @@ def test_regulator_lags_a_command():
 
 
 def test_names_and_numbers_are_checked():
+    creeping = PccModel(printed_link(), gains=(1e-7, 1e-8), creep=link_creep())
+    with pytest.raises(ArgumentError, match="memory"):
+        ModelSystem(creeping)
     with pytest.raises(UnknownNameError):
         Composer({"a": StateSpace(duffing, (0, 0))}, lambda t, s: {"b": [1.0]}).flow(0.0, np.zeros(2))
     with pytest.raises(ArgumentError):

@@ -66,6 +66,10 @@ class ModelSystem:
     """
 
     def __init__(self, model: Any, q: Array | None = None, v: Array | None = None) -> None:
+        none = np.zeros(model.nu)
+        start = State(model.rest, np.zeros(model.nv), none, none, none)
+        if hasattr(model, "during") and model.during(start, 0.0) is not model:
+            raise ArgumentError("model", "has a memory (creep), which a flow of (q, v) does not carry", "one without")
         self.model = model
         q = model.rest if q is None else q
         self._start = np.concatenate([np.asarray(q, float), np.zeros(model.nv) if v is None else np.asarray(v, float)])

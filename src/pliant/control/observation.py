@@ -23,6 +23,7 @@ class FrameSensor:
         noise: standard deviation of the positions [m].
         angle_noise: standard deviation of the rotations [rad].
         offset: size of a fixed random mounting error of every marker body [m].
+        delay: how old the frames are that are seen [s]; states must then come with their times, in order.
         seed: of the noise.
     """
 
@@ -35,6 +36,7 @@ class FrameSensor:
         noise: float = 0.0,
         angle_noise: float = 0.0,
         offset: float = 0.0,
+        delay: float = 0.0,
         seed: int = 0,
     ) -> None:
         self.plant, self.points = plant, tuple(points)
@@ -43,6 +45,10 @@ class FrameSensor:
             raise ArgumentError("base", f"shape {self.base.shape}", "a pose (4, 4)")
         self._rng = np.random.default_rng(seed)
         self._noise, self._angle = float(noise), float(angle_noise)
+        if not (np.isfinite(delay) and delay >= 0):
+            raise ArgumentError("delay", f"{delay}", "a number that is not negative [s]")
+        self._delay = float(delay)
+        self._seen: list[tuple[float, Array]] = []
         turned = self._rng.standard_normal((len(self.points), 3))
         self._offset = offset * turned / np.linalg.norm(turned, axis=1, keepdims=True)
 
@@ -58,7 +64,12 @@ class FrameSensor:
         if self._angle:
             for T in out[1:]:
                 T[:3, :3] = lie.exp(self._angle * self._rng.standard_normal(3)) @ T[:3, :3]
-        return out
+        if not self._delay:
+            return out
+        self._seen.append((float(state.time), out))
+        while len(self._seen) > 1 and self._seen[1][0] <= state.time - self._delay + 1e-9:
+            self._seen.pop(0)
+        return self._seen[0][1]
 
 
 def reference_of(target: Any) -> Any:

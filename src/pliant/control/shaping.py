@@ -110,17 +110,7 @@ class EnergyShaping:
 
 def _weight(model: Any, q: Array) -> Array:
     """Generalised weight (nv,)."""
-    com = model.centre_of_mass(q)[1]
-    return com.T @ (_mass(model) * np.array(model.robot.gravity))
-
-
-def _mass(model: Any) -> float:
-    known = getattr(model, "_total_mass", None)
-    if known is None:
-        inner = getattr(model, "inner", model)
-        tables = getattr(getattr(inner, "rod", inner), "tables", None)
-        known = float(tables.mass.sum()) if tables is not None else float(np.sum(inner._mass))
-    return known
+    return model.centre_of_mass(q)[1].T @ (model.mass_total * np.array(model.robot.gravity))
 
 
 def energy_shaping(

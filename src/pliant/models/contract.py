@@ -13,10 +13,10 @@ business of the solvers.
 
 For a conservative actuator `displacement_rows(q)` is `actuation(q, e).T` (virtual work).
 
-Optional: `linearise(q, e)` gives force and stiffness in one pass; `flag(state)` lets a fitted model mark states
-outside of what it was fitted on; `during(state, dt)` gives the mechanics of one time step of a model with a memory
-(creep), whose `after(q)` is what `State.memory` then keeps; `read(state)`, `field(q, e, name)`, `cable_paths(q)`,
-`cavity_surfaces(q)` are for sensors and pictures.
+Optional: `mass_total` [kg]; `linearise(q, e)` gives force and stiffness in one pass; `flag(state)` lets a fitted
+model mark states outside of what it was fitted on; `during(state, dt)` gives the mechanics of one time step of a model
+with a memory (creep), whose `after(q)` is what `State.memory` then keeps; `read(state)`, `field(q, e, name)`,
+`cable_paths(q)`, `cavity_surfaces(q)` are for sensors and pictures.
 """
 
 from __future__ import annotations

@@ -191,6 +191,11 @@ class LinkModel:
         """State of the links from measured frames (see `estimate_links`); `.q.ravel()` is a configuration."""
         return estimate_links(frames, joint=self.joint, **options)
 
+    @property
+    def mass_total(self) -> float:
+        """Mass of all segments and payloads [kg]."""
+        return float(self._mass.sum())
+
     def centre_of_mass(self, q: Array) -> tuple[Array, Array]:
         """Centre of mass [m] (3,) and its derivative (3, nv)."""
         E, _ = self._walk(self._check(q))

@@ -302,6 +302,11 @@ class PccModel:
         return self.rod.centre_of_mass(q)
 
     @property
+    def mass_total(self) -> float:
+        """Mass of all links and payloads [kg]."""
+        return self.rod.mass_total
+
+    @property
     def skin(self) -> Skin:
         """Capsules along the links."""
         return self.rod.skin

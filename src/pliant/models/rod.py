@@ -308,6 +308,11 @@ class RodModel:
         """Viscous matrix: Kelvin-Voigt, and the mass-proportional part of the material (nv, nv)."""
         return self._D + self._rayleigh * self.inertia(q) if self._rayleigh else self._D.copy()
 
+    @property
+    def mass_total(self) -> float:
+        """Mass of all rods and payloads [kg]."""
+        return float(self.tables.mass.sum())
+
     def kinetic_energy(self, q: Array, v: Array) -> float:
         """Kinetic energy [J]."""
         return 0.5 * float(v @ self.inertia(q) @ v)
