@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 import pliant as pl
+from pliant.contact.obstacles import Pose
 from pliant.materials import NeoHookean
 from pliant.models import basis as bases
 from pliant.models.rod import RodModel
@@ -180,3 +181,18 @@ def test_J4_bolt_turns_in_steps():
         gained = stroke[-1] - stroke[0]
         assert abs(stroke[15] - stroke[0]) < 0.05 * gained  # the fingers are closing
         assert abs(stroke[-1] - stroke[75]) < 0.05 * gained  # and are back in the air
+
+
+def test_a_moving_floor_drags_the_rod_along():
+    """Friction acts on the relative motion: a fast belt under a rod at rest pulls with mu N in its own direction."""
+    model = arm(basis=bases.legendre(2, strains=bases.BENDING), damping=0.02)
+    belt = pl.Plane(
+        point=(0, 0, -0.06), normal=(0, 0, 1), friction=0.5, motion=lambda t: Pose((0, 0.2 * t, 0))
+    )
+    stepper = pl.Stepper(model, obstacles=[belt])
+    state = stepper.start(None)
+    for _ in range(150):
+        state = stepper.step(state, None, 0.01).require()
+    pull = state.contacts.force_vectors.sum(axis=0)
+    assert pull[1] == pytest.approx(0.5 * state.contacts.forces.sum(), rel=0.03)
+    assert model.locate(state, "tip").position[1] > 0.05
