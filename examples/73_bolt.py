@@ -18,8 +18,8 @@ from pliant.contact.obstacles import Pose
 
 EXPECTED = (0.1, 0.3)  # turns per second
 LENGTH, RADIUS, CIRCLE, HEAD = 0.080, 0.006, 0.0375, 0.010
-DRAG = 1.8e-4  # viscous moment of the bolt [N m s]
-GRIP, SWEEP = 1.7e5, 0.8e5  # pressure differences [Pa]
+DRAG = 2.2e-4  # viscous moment of the bolt [N m s]
+GRIP, SWEEP = 1.75e5, 0.8e5  # pressure differences [Pa]
 RUBBER = pl.materials.NeoHookean.from_young(1.0e6, 0.3, density=2000.0)
 
 
