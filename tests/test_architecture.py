@@ -15,7 +15,7 @@ LAYERS = [
     {"errors", "_kernels"},
     {"lie", "geometry", "materials", "algebra"},
     {"robot", "bodies", "actuators", "contact", "state", "trajectory", "robot_file", "robot_fields", "robot_saving",
-     "robot_toml"},
+     "robot_toml", "archive"},
     {"models"},
     {"solve"},
     {"inverse"},

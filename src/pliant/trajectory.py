@@ -2,11 +2,6 @@
 
 from __future__ import annotations
 
-import json
-import os
-import tempfile
-import zipfile
-import zlib
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -14,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from pliant.archive import read_archive, reading, write_archive
 from pliant.errors import ArgumentError, FileError
 from pliant.state import State, Status
 
@@ -159,39 +155,20 @@ class Trajectory:
             for name, values in getattr(self, group).items():
                 arrays[f"{group}/{name}"] = values
         header = {
-            "format": _FORMAT,
             "robot": self.robot,
             "actuators": list(self.actuators),
             "status": [s.name for s in self.status],
         }
-        arrays["header"] = np.frombuffer(json.dumps(header).encode(), dtype=np.uint8)
-        path.parent.mkdir(parents=True, exist_ok=True)
-        handle, temporary = tempfile.mkstemp(dir=path.parent, suffix=".tmp")
-        try:
-            with os.fdopen(handle, "wb") as out:
-                np.savez_compressed(out, **arrays)  # type: ignore[arg-type]
-            os.replace(temporary, path)
-        except BaseException:
-            Path(temporary).unlink(missing_ok=True)
-            raise
-        return path
+        return write_archive(path, _FORMAT, header, arrays)
 
     @classmethod
     def load(cls, path: str | Path) -> Trajectory:
         """Read a trajectory; nothing in the file can execute code."""
         path = Path(path)
-        if not path.is_file():
-            raise FileError(path, "there is no such file")
-        try:
-            with np.load(path, allow_pickle=False) as data:
-                arrays = {k: data[k] for k in data.files}
-            header = json.loads(arrays.pop("header").tobytes().decode())
-            kind, status = header["format"], tuple(Status[s] for s in header["status"])
+        header, arrays = read_archive(path, _FORMAT, "trajectory file")
+        with reading(path, "trajectory file"):
+            status = tuple(Status[s] for s in header["status"])
             robot, actuators = str(header["robot"]), tuple(str(a) for a in header["actuators"])
-        except _BROKEN as error:
-            raise FileError(path, f"not a trajectory file ({error})") from None
-        if kind != _FORMAT:
-            raise FileError(path, f"format {kind!r}; expected {_FORMAT!r}")
         groups: dict[str, dict[str, Array]] = {"points": {}, "readings": {}, "targets": {}}
         for key in [k for k in arrays if "/" in k]:
             group, name = key.split("/", 1)
@@ -211,7 +188,6 @@ class Trajectory:
         )
 
 
-_BROKEN = (ValueError, OSError, zipfile.BadZipFile, EOFError, KeyError, TypeError, AttributeError, zlib.error)
 # Axes of every array: n steps, m actuators, None for any length.
 _SHAPES: dict[str, tuple[str | None, ...]] = {
     "time": ("n",),

@@ -275,12 +275,12 @@ def test_6_2_and_f3_kinematics_of_the_arm_16_cubed_2x35(tmp_path):
 @pytest.mark.slow
 def test_6_2_and_f3_kinematics_of_the_finger_29_cubed_3x30(tmp_path):
     data = sample(FingerManipulator(), path=tmp_path / "finger.h5", per_axis=29)
-    model = fit(data, hidden=(30, 30, 30), slopes=False, iterations=60)
+    model = fit(data, hidden=(30, 30, 30), slopes=False, iterations=300)
     assert model.facts["test"]["tip"]["max_share"] <= 0.0058
 
 
 @pytest.mark.slow
 def test_kinematics_of_the_finger_with_a_quarter_of_the_samples(tmp_path):
     data = sample(FingerManipulator(), path=tmp_path / "finger.h5", plan="sobol", count=6097)
-    model = fit(data, hidden=(30, 30, 30), iterations=60)
+    model = fit(data, hidden=(30, 30, 30), iterations=300)
     assert model.facts["test"]["tip"]["max_share"] <= 0.0058

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -11,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from pliant.archive import check_format, reading, replacing
 from pliant.errors import ArgumentError, FileError
 from pliant.state import Status
 
@@ -116,8 +116,6 @@ class Dataset:
         import h5py
 
         path = Path(path)
-        path.parent.mkdir(parents=True, exist_ok=True)
-        temporary = path.with_name(f".{path.name}.{os.getpid()}.tmp")
         names = [s.name for s in Status]
         header = {
             "robot": self.robot,
@@ -127,23 +125,18 @@ class Dataset:
             "facts": dict(self.facts),
             "units": "SI: m, s; jacobian d(angular; linear)/du",
         }
-        try:
-            with h5py.File(temporary, "w") as f:
-                f.attrs["format"] = FORMAT
-                f.attrs["header"] = json.dumps(header)
-                f.create_dataset("ranges", data=self.ranges)
-                for name in _NUMBERS:
-                    _chunked(f, name, getattr(self, name))
-                _chunked(f, "status", np.array([names.index(s.name) for s in self.status], np.uint8))
-                _chunked(f, "reason", np.array([r.encode()[:200] for r in self.reason], dtype="S200"))
-                if self.shape is not None:
-                    _chunked(f, "shape", self.shape.astype(np.float32))
-                    for name, value in self.skin.items():
-                        f.create_dataset(f"skin_{name}", data=value)
-            os.replace(temporary, path)
-        except BaseException:
-            temporary.unlink(missing_ok=True)
-            raise
+        with replacing(path) as temporary, h5py.File(temporary, "w") as f:
+            f.attrs["format"] = FORMAT
+            f.attrs["header"] = json.dumps(header)
+            f.create_dataset("ranges", data=self.ranges)
+            for name in _NUMBERS:
+                _chunked(f, name, getattr(self, name))
+            _chunked(f, "status", np.array([names.index(s.name) for s in self.status], np.uint8))
+            _chunked(f, "reason", np.array([r.encode()[:200] for r in self.reason], dtype="S200"))
+            if self.shape is not None:
+                _chunked(f, "shape", self.shape.astype(np.float32))
+                for name, value in self.skin.items():
+                    f.create_dataset(f"skin_{name}", data=value)
         return path
 
     @classmethod
@@ -152,15 +145,8 @@ class Dataset:
         import h5py
 
         path = Path(path)
-        if not path.is_file():
-            raise FileError(path, "there is no such file")
-        try:
-            with h5py.File(path, "r") as f:
-                return _read(cls, f, path)
-        except FileError:
-            raise
-        except (OSError, KeyError, ValueError, TypeError, RuntimeError, AttributeError, IndexError) as error:
-            raise FileError(path, f"not a dataset ({error})") from None
+        with reading(path, "dataset"), h5py.File(path, "r") as f:
+            return _read(cls, f, path)
 
 
 def _chunked(f: Any, name: str, data: Array) -> None:
@@ -173,8 +159,7 @@ def _chunked(f: Any, name: str, data: Array) -> None:
 
 def _read(cls: type[Dataset], f: Any, path: Path) -> Dataset:
     """The dataset in an open file."""
-    if f.attrs.get("format") != FORMAT:
-        raise FileError(path, f"format {f.attrs.get('format')!r}; expected {FORMAT!r}")
+    check_format(path, f.attrs.get("format"), FORMAT)
     header = json.loads(f.attrs["header"])
     arrays = {name: _array(f, name, path) for name in ("ranges", *_NUMBERS, "status", "reason")}
     shape, skin = None, {}
