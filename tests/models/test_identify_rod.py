@@ -10,11 +10,13 @@ from harness import golden_beam, golden_cables
 import pliant as pl
 from pliant.control.observer import MarkerEstimator
 from pliant.errors import ArgumentError
+from pliant.materials import Corotational
 from pliant.models import basis
 from pliant.models.fem import FemModel
 from pliant.models.identify_rod import identify_rod, section_matrices
 from pliant.models.modes import modes_from
 from pliant.solve.equilibrium import equilibrium
+from pliant.solve.simulate import simulate
 
 BENDING = ("bend_y", "bend_z", "stretch")
 
@@ -46,6 +48,22 @@ def test_section_stiffness_by_strain(order):
     state = equilibrium(found.model(damping=0.01), states[2].effort)
     truth = model.locate(states[2], "tip").position
     assert np.linalg.norm(found.model().locate(state, "tip").position - truth) < 6e-3
+
+
+def test_damping_from_a_free_oscillation():
+    """The rod swings down as the FEM does, whose damping is 6e-4 s times its stiffness."""
+    cables = tuple(replace(c, drive="effort") for c in golden_cables())
+    material = Corotational.from_young(350e3, 0.45, density=1100, rayleigh_stiffness=6e-4)
+    model = FemModel(golden_beam(material=material, gravity=(0.0, 0.0, 0.0), actuators=cables))
+    _, states = beam_runs()
+    released = states[0].but(u=np.zeros(3), effort=np.zeros(3))
+    run = simulate(model, np.zeros(3), duration=0.3, dt=2e-3, start=released, scheme="trapezoidal")
+    ends = (0.0, 0.0, 0.0), (0.1, 0.0, 0.0)
+    legendre = basis.legendre(1, strains=BENDING)
+    found = identify_rod(model, states, *ends, basis=legendre, oscillation=run, stations=13)
+    assert found.damping == pytest.approx(6e-4, rel=0.25)
+    rod = found.model()
+    assert np.allclose(rod.damping(rod.rest, np.zeros(3)), found.damping * found.stiffness)
 
 
 def test_strains_that_the_runs_do_not_excite_are_named():

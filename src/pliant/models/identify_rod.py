@@ -8,7 +8,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 import numpy as np
@@ -18,6 +18,7 @@ from pliant.errors import ArgumentError
 from pliant.models.basis import Basis
 from pliant.models.curve import Curve, as_vector, check_runs, held_out, segmented_table, strain_coordinates
 from pliant.models.driven import Driven
+from pliant.models.relaxation import fit_damping_time
 from pliant.models.rod import RodModel
 from pliant.robot import Robot
 
@@ -41,6 +42,7 @@ class IdentifiedRod:
             stiffness can remove [-].
         length: of the body [m].
         robot: the body as one rod of the same mass, with the finer robot's actuators.
+        damping: viscosity relative to the stiffness [s]; 0 without an oscillation.
     """
 
     basis: Basis
@@ -54,15 +56,16 @@ class IdentifiedRod:
     basis_error: float
     length: float
     robot: Robot
+    damping: float = 0.0
 
-    def model(self, *, damping: float = 0.0) -> Driven:
+    def model(self, *, damping: float | None = None) -> Driven:
         """The identified rod as a model.
 
         Args:
-            damping: viscosity relative to the stiffness [s].
+            damping: viscosity relative to the stiffness [s]; the identified one if None.
         """
         rod = RodModel(self.robot.but(actuators=()), basis=self.basis)
-        set_stiffness(rod, self.stiffness, damping)
+        set_stiffness(rod, self.stiffness, self.damping if damping is None else damping)
         return Driven(rod, self.inputs, self.robot.actuators)
 
 
@@ -74,6 +77,7 @@ def identify_rod(
     *,
     basis: Basis,
     form: Literal["section", "matrix"] = "section",
+    oscillation: Any = None,
     stations: int = 25,
     hold_out: float = 0.3,
 ) -> IdentifiedRod:
@@ -85,6 +89,7 @@ def identify_rod(
         start, end: axis of the body in the rest pose [m].
         basis: strain basis of the rod, e.g. of `modes_from`.
         form: "section" or "matrix", see the module.
+        oscillation: Trajectory of a free oscillation (equal steps), for the damping.
         stations: frames along the axis.
         hold_out: part of the states kept for the errors.
     """
@@ -114,11 +119,16 @@ def identify_rod(
     shown = np.array([rod.locate(x, "tip").position for x in q])
     solved = np.linalg.solve(K, (effort[judged] @ inputs.T).T).T
     error = np.linalg.norm(np.array([rod.locate(x, "tip").position for x in solved]) - tips[judged], axis=1)
-    return IdentifiedRod(
+    found = IdentifiedRod(
         basis, K, sections, inputs, q, forces, _rms(error) / curve.length, float(error.max()) / curve.length,
         _rms(np.linalg.norm(shown - tips, axis=1)) / curve.length, curve.length,
         curve.robot.but(actuators=model.robot.actuators),
     )  # fmt: skip
+    if oscillation is None:
+        return found
+    motion = np.array([strain_coordinates(curve, curve.frames(x), basis) for x in oscillation.q])
+    beta = fit_damping_time(found.model(), K, oscillation.time, motion, oscillation.effort)
+    return replace(found, damping=beta)
 
 
 def set_stiffness(rod: RodModel, K: Array, damping: float) -> None:

@@ -44,17 +44,29 @@ def balance(model: Any, time: ArrayLike, q: ArrayLike, effort: ArrayLike) -> tup
     return v[2:-2], np.array(y)[2:-2]
 
 
+def fit_damping_time(model: Any, stiffness: Array, time: ArrayLike, q: ArrayLike, effort: ArrayLike) -> float:
+    """beta [s] of a damping beta K, from a free oscillation: the balance of power sum v y = -beta sum v K v.
+
+    Coordinate by coordinate it cannot be told: a curve is no exact copy of the body, and the forces that are wrong
+    between two coordinates look like damping of one and drive of the other; in the sum over a motion that returns they
+    cancel.
+
+    Args:
+        model: without damping.
+        stiffness: K (nv, nv).
+        time, q, effort: the motion, see `balance`.
+    """
+    v, y = balance(model, time, q, effort)
+    return max(0.0, -float((v * y).sum()) / max(float(np.einsum("ni,ij,nj->", v, stiffness, v)), 1e-300))
+
+
 def fit_damping(model: Any, time: ArrayLike, q: ArrayLike, effort: ArrayLike) -> Array:
     """Viscous coefficients of stretch and curvature per link (links, 2), from a free oscillation.
 
-    Proportional to the stiffness of each at rest, R = beta k, with the beta of the whole balance of power
-    sum v y = -beta sum v K v. Link by link it cannot be told: a curve of few links is no exact copy of the body, and
-    the forces that are wrong between two links look like damping of one and drive of the other; in the sum over a
-    motion that returns they cancel.
+    Proportional to the stiffness of each at rest, R = beta k, see `fit_damping_time`.
     """
-    v, y = balance(model, time, q, effort)
     stiff = np.diag(model.elastic(model.rest)[2])
-    beta = max(0.0, -float((v * y).sum()) / max(float((v**2 @ stiff).sum()), 1e-300))
+    beta = fit_damping_time(model, np.diag(stiff), time, q, effort)
     return beta * stiff.reshape(-1, 3)[:, :2]
 
 
