@@ -47,7 +47,7 @@ def test_block_on_block_is_compressed_uniformly(cells, mu):
     """Without lateral strain the force is E A d / h exactly, whatever the two meshes are."""
     model = press(block("a", (0.04, 0.04, 0.02), cells, (0, 0, 0), 0.0),
                   block("b", (0.04, 0.04, 0.02), (3, 3, 2), (0, 0, 0.021), 0.0))  # fmt: skip
-    for depth in (2e-3, 4e-3) if mu == 0.0 else (4e-3,):
+    for depth in (2e-3, 4e-3) if mu == 0.0 else (2e-3,):
         state = pl.equilibrium(model, depth, obstacles=[BodyContact(0, 1, friction=mu)])
         expected = E * 0.04**2 * (depth - 1e-3) / 0.04
         assert state.status in SMOOTH
@@ -165,7 +165,8 @@ def test_strip_shaped_like_a_c_closes_on_itself(mu):
     strip = SoftBody("strip", mesh, Corotational.from_young(1e6, 0.3, density=1000))
     tip = RigidRegion("tip", "end", axes=((0, 1, 0),), rotates=False)
     drive = Slide(name="close", part="tip", axis=(0, -1, 0))
-    model = pl.FemModel(Robot("strip", (strip,), (Fixation("back"),), rigid=(tip,), actuators=(drive,), gravity=(0, 0, 0)))
+    robot = Robot("strip", (strip,), (Fixation("back"),), rigid=(tip,), actuators=(drive,), gravity=(0, 0, 0))
+    model = pl.FemModel(robot)
     start = model.skin_positions(model.rest)[s_of(model, mesh, s < 1e-9)]
     for depth, touches in ((0.015, False), (0.022, True), (0.026, True)):
         state = pl.equilibrium(model, depth, obstacles=[SelfContact(friction=mu)])

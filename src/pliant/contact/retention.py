@@ -16,7 +16,7 @@ from pliant._kernels.proximity import EDGE_EDGE
 from pliant.contact.contacts import Contacts, tangent_basis
 
 Array = np.ndarray
-_OVER = 0.02  # barycentric coordinate by which a vertex may lie beside its triangle
+_OVER = 0.005  # barycentric coordinate by which a vertex may lie beside its triangle
 _ALIKE = 0.99  # cosine between normals that are the same contact
 
 
