@@ -116,5 +116,10 @@ def test_bad_input():
         PredictiveControl(model, (0.0, 0.0, 0.06), horizon=3, moves=5)
     with pytest.raises(ArgumentError, match="period"):
         PredictiveControl(model, (0.0, 0.0, 0.06), period=0.0)
-    with pytest.raises(ArgumentError, match="displacement"):
+    with pytest.raises(ArgumentError, match="at most 300"):
         PredictiveControl(pl.FemModel(pl.robots.finger()), (0.0, 0.0, 0.06))
+    rod = pl.RodBody("rod", 0.2, 0.01, pl.materials.NeoHookean.from_young(8e5, 0.45, density=1000.0))
+    cable = pl.Cable(name="c", points=[(0, 0.005, 0), (0.2, 0.005, 0)])
+    pulled = RodModel(pl.Robot("arm", (rod,), actuators=(cable,), points=(pl.Point("tip", (0.2, 0, 0)),)))
+    with pytest.raises(ArgumentError, match="displacement"):
+        PredictiveControl(pulled, (0.2, 0.0, 0.0))

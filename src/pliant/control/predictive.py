@@ -70,6 +70,8 @@ class PredictiveControl:
     ) -> None:
         if period <= 0 or rate <= 0 or lag < 0:
             raise ArgumentError("period", f"{period}, rate {rate}, lag {lag}", "positive numbers, lag not negative")
+        if model.nv > 300:
+            raise ArgumentError("model", f"{model.nv} degrees of freedom", "at most 300: a reduced model (identify)")
         moves = horizon if moves is None else moves
         if not 1 <= moves <= horizon:
             raise ArgumentError("moves", f"{moves}", f"an integer from 1 to the horizon, {horizon}")
