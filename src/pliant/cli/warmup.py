@@ -146,7 +146,12 @@ def _rod() -> None:
         name="cable", points=((0.0, 0.004, 0.0), (0.1, 0.004, 0.0), (0.2, 0.004, 0.0)), drive="effort"
     )
     robot = Robot("rod", (rod,), actuators=(cable,), points=(Point("tip", (0.2, 0.0, 0.0)),))
-    equilibrium(RodModel(robot), {"cable": 0.1})
+    model = RodModel(robot)
+    bent = equilibrium(model, {"cable": 0.1})
+    model.locate(bent, "tip", jacobian=True)
+    model.acceleration(bent.q, bent.v, bent.effort)
+    for scheme in ("midpoint", "gauss", "explicit"):
+        model.rollout(bent.q, bent.v, duration=0.01, dt=0.005, scheme=scheme)
 
 
 def _picture() -> None:
