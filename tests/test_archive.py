@@ -51,9 +51,14 @@ def test_objects_and_bombs_are_refused(path, monkeypatch):
 
 def test_a_failed_write_leaves_the_old_file(path):
     before = path.read_bytes()
-    with pytest.raises(RuntimeError), replacing(path) as temporary:
-        temporary.write_text("half")
-        raise RuntimeError
+
+    def fail():
+        with replacing(path) as temporary:
+            temporary.write_text("half")
+            raise RuntimeError
+
+    with pytest.raises(RuntimeError):
+        fail()
     assert path.read_bytes() == before
     assert [p.name for p in path.parent.iterdir()] == ["a.npz"]
 

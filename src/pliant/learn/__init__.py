@@ -25,6 +25,8 @@ _HOME = {
     "DirectInverse": "baselines",
     "transfer": "transfer",
     "TransferReport": "transfer",
+    "Play": "play",
+    "find_play": "play",
     "Adapter": "adapt",
     "Measurements": "recorder",
     "record": "recorder",
