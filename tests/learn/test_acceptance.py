@@ -168,10 +168,15 @@ def test_f12_too_many_neurons_fit_the_noise(arm, measured):
 
 
 def test_6_2_and_f6_figure_eight_in_the_learned_world(finger):
-    """Average <= 0.08 % and maximum <= 0.18 % W. The paper's iteration stops at 0.1 % and so averages just below it."""
+    """Average <= 0.08 % and maximum <= 0.18 % W. The paper's iteration stops once it is below 0.1 %: it averages
+    0.08 to 0.1 %; told to stop at half of that it averages half. Ours goes to the end at no cost."""
     w = follow_path(finger, EIGHT, start=EIGHT_STARTS[0], axes="xy", method="gradient-kinematics")
     assert w.error.mean() <= 0.001 * finger.width
     assert w.error.max() <= 0.0018 * finger.width
+    finer = follow_path(
+        finger, EIGHT, start=EIGHT_STARTS[0], axes="xy", method="gradient-kinematics", tolerance=5e-4 * finger.width
+    )
+    assert finer.error.mean() <= 0.0008 * finger.width
     ours = follow_path(finger, EIGHT, start=EIGHT_STARTS[0], axes="xy")
     assert ours.error.max() <= 1e-5 * finger.width
 
@@ -259,9 +264,24 @@ def test_6_2_and_f15_order_of_the_four_methods(arm, robot, measured, middle):
         start=middle,
         numerical_targets=4,
     )
-    analytical, numerical, direct, paper, ours = (r.mean for r in rows)
+    analytical, numerical, direct, paper, ours, freed = (r.mean for r in rows)
     assert analytical > numerical > direct
     assert direct > min(paper, ours)
+    # The hysteresis of the drives is the floor of the learned methods; taking it out separates them.
+    assert freed < 0.5 * min(direct, paper, ours)
+
+
+def test_f15_the_order_without_hysteresis(arm, middle):
+    """Where the command alone decides where the robot is, the Jacobian method is the best; so it is the hysteresis that
+    makes the learned methods tie."""
+    robot = specimen(1, hysteresis=0.0)
+    data = record(robot, make_plan("sobol", arm.ranges, count=100))
+    ours = transfer(arm, data, curve=False).model
+    targets = arm_flower(count=24)
+    error = path_error(robot, ours, targets, start=middle)[1].mean()
+    direct = fit_direct(data.u, data.position, ranges=arm.ranges, hidden=(12, 12))(targets)
+    assert error < np.linalg.norm(execute(robot, direct.u) - targets, axis=1).mean()
+    assert error < 6e-5  # 0.3 mm with the hysteresis
 
 
 # ---- the sizes of the paper ------------------------------------------------------------------------------

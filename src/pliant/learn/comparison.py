@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
 from pliant.learn.baselines import fit_direct, simulator_in_loop
 from pliant.learn.inverse import Waypoints, follow_path
+from pliant.learn.play import find_play
 from pliant.learn.recorder import Measurements
 from pliant.learn.transfer import transfer
 from pliant.models.learned import LearnedModel
@@ -60,7 +61,8 @@ def compare_methods(
         numerical: simulator.
         start: command to start from; the middle of the range if None.
         numerical_targets: first waypoints that the simulator in the loop is timed on; all if None.
-        best: add our method (bounded Gauss-Newton, best correction).
+        best: add our methods: bounded Gauss-Newton with the best correction, and the same with the play of the drives
+            found in the measurements (in the order of recording, from rest) and taken out of the commands.
     """
     begin = learned.ranges.mean(axis=1) if start is None else np.asarray(start, float)
     some = len(targets) if numerical_targets is None else numerical_targets
@@ -83,7 +85,14 @@ def compare_methods(
     if best:
         ours = transfer(learned, measurements, curve=False).model
         follow_path(ours, targets[:2], start=begin)
-        runs.append(("bounded Gauss-Newton, best transfer (ours)", follow_path(ours, targets, start=begin, flag=False)))
+        last = follow_path(ours, targets, start=begin, flag=False)
+        runs.append(("bounded Gauss-Newton, best transfer (ours)", last))
+        play = find_play(learned, measurements)
+        freed = transfer(learned, play.measured(measurements), curve=False).model
+        follow_path(freed, targets[:2], start=begin)
+        found = follow_path(freed, targets, start=begin, flag=False)
+        sent = replace(found, u=play.commands(found.u, last.u[-1]))
+        runs.append(("the same, hysteresis compensated (ours)", sent))
     return [judge(name, w, robot) for name, w in runs]
 
 
