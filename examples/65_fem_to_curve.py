@@ -66,7 +66,7 @@ def draw(model: pl.FemModel, models: dict, states: list) -> None:
     curve = Curve(model, START, END, 13)
     figure, axes = plt.subplots(1, 2, figsize=(9, 3.6), layout="constrained")
     for state in states:
-        line = curve.frames(state.q)[:, :3, 3] @ curve._rest[0][:3, :3].T
+        line = (curve.base @ curve.frames(state.q))[:, :3, 3]
         for ax, c in zip(axes, (1, 2)):
             ax.plot(1e3 * line[:, 0], 1e3 * line[:, c], "k", lw=4, alpha=0.3, label="FEM")
     for (name, reduced), style in zip(models.items(), ("C0:", "C1--", "C3-")):

@@ -27,7 +27,7 @@ def test_virtual_work_of_parallel_cables_is_their_lever():
     rod = RodModel(curve.robot, basis=BASIS)
     state = equilibrium(model, np.zeros(3))
     G = curve.inputs(state, rod, np.zeros(3))
-    turn = curve._rest[0][:3, :3]
+    turn = curve.base[:3, :3]
     for i, cable in enumerate(model.robot.actuators):
         lever = turn.T @ np.mean(np.asarray(cable.points), axis=0)
         expected = 0.1 * np.array([-lever[2], lever[1], -1.0])
@@ -57,11 +57,9 @@ def test_coordinates_of_a_known_curve():
     rod = RodModel(curve.robot, basis=legendre)
     q = np.array([3.0, -1.0, 0.5, 0.02, 0.0, 0.01])
     place = rod.locate(q, curve.names)
-    base = np.eye(4)
-    base[:3, :3] = curve._rest[0][:3, :3]
     frames = np.tile(np.eye(4), (13, 1, 1))
     frames[:, :3, :3], frames[:, :3, 3] = place.rotation, place.position
-    found = strain_coordinates(curve, np.linalg.inv(base) @ frames, legendre)
+    found = strain_coordinates(curve, np.linalg.inv(curve.base) @ frames, legendre)
     assert np.allclose(found, q, atol=0.02)
 
 

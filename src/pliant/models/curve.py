@@ -87,6 +87,11 @@ class Curve:
         base = self._rest[0]
         return np.array([lie.inverse(lie.inverse(base) @ g) @ s for g, s in zip(self._rest, straight)])
 
+    @property
+    def base(self) -> Array:
+        """Pose of the start of the axis at rest, x along it (4, 4)."""
+        return lie.frame(self._rest[0][:3, :3], np.asarray(self.start, float))
+
     def frames(self, q: Array) -> Array:
         """Frames of a configuration, relative to the first, straight at rest (stations, 4, 4)."""
         g = slice_frames(self.model, q, self.start, self.end, stations=self.stations)
@@ -94,8 +99,7 @@ class Curve:
 
     def tip(self, frames: Array) -> Array:
         """Position of the tip in the world [m] (3,) of relative frames."""
-        base = lie.frame(self._rest[0][:3, :3], np.asarray(self.start, float))
-        return (base @ frames[-1])[:3, 3]
+        return (self.base @ frames[-1])[:3, 3]
 
     @cached_property
     def _along(self) -> tuple[Array, Array]:
