@@ -3,19 +3,21 @@
     OMP_NUM_THREADS=1 python benchmarks/geometric.py [--fem] [--write] [part ...]
 
 Times are CPU seconds of one process (the machine may be shared) and wall seconds beside them. Parts: finger, iteration,
-solvers, scaling, collision, workspace, ik, arm, batch. `--fem` adds the finite-element baseline of the finger (minutes).
+solvers, scaling, collision, workspace, ik, arm, batch, accuracy, contact. `--fem` adds the finite-element baseline of the finger (minutes).
 """
 
 from __future__ import annotations
 
 import argparse
 import platform
+import resource
 import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+from matplotlib.figure import Figure
 
 from pliant.actuators import Chamber
 from pliant.contact import SelfContact
@@ -26,13 +28,16 @@ from pliant.models.fem import FemModel
 from pliant.models.geometric import GeometricModel
 from pliant.robots.notched_finger import notched_finger
 from pliant.robots.pneumatic_finger import pneumatic_finger
+from pliant.robots.silicone_finger import silicone_finger
 from pliant.robots.three_chamber_arm import three_chamber_arm
 from pliant.solve.equilibrium import equilibrium
 from pliant.solve.flex import flex
+from pliant.solve.forked import forked
 from pliant.solve.geometric_batch import batch
 from pliant.solve.projection import project
 from pliant.solve.sensitivity import sensitivity
 
+IMAGES = Path(__file__).resolve().parents[1] / "docs" / "images"
 REPORT = Path(__file__).resolve().parents[1] / "docs" / "benchmarks" / "geometric.md"
 LINES: list[str] = []
 
@@ -123,30 +128,153 @@ def solvers() -> None:
         say(f"| {name} | {state.iterations} {'' if state.ok else state.status.name} | {cpu:.2f} | {error:.5f} |")
 
 
+SIZES = ((7e-3, 1, 4), (5e-3, 1, 12), (2.9e-3, 1, 12), (2.9e-3, 2, 12), (1.6e-3, 2, 12), (1.05e-3, 2, 12))
+
+
+def _memory(*, reset: bool = False) -> float:
+    """Peak of the resident memory of this process since the last reset [MB] (Linux)."""
+    if reset:
+        Path("/proc/self/clear_refs").write_text("5")
+    words = Path("/proc/self/status").read_text().split()
+    return float(words[words.index("VmHWM:") + 1]) / 1024
+
+
+def _scaled(case: tuple[float, int, int]) -> dict[str, float]:
+    """One mesh, in a process of its own: sizes, times and memory."""
+    model = GeometricModel(pneumatic_finger(size=case[0], layers=case[1], teeth=case[2]))
+    before = _memory(reset=True)
+    command = model.command({"air": 1.01})
+    flex(model, command)
+    state, cpu, _ = timed(lambda: flex(model, model.command({"air": 2.0})))
+    project(model, command, iterations=2, threads=1)
+    _, step, _ = timed(lambda: project(model, command, iterations=20, threads=1))
+    memory = _memory()
+    return {
+        "tets": len(model.layout.groups[0].cells), "unknowns": model.nv, "iterations": state.iterations,
+        "ok": state.ok, "flex": cpu, "step": step / 20, "memory": memory - before,
+    }  # fmt: skip
+
+
 def scaling() -> None:
-    """flex from rest to volume ratio 2 on meshes of 2k to 200k tets."""
-    say(
-        "\n## Scaling: finger, rest to volume ratio 2.0 with flex\n\n| tets | unknowns | iterations | CPU s |\n|---|---|---|---|"
-    )
-    for size, layers, teeth in ((7e-3, 1, 4), (5e-3, 1, 12), (2.9e-3, 1, 12), (2.9e-3, 2, 12), (1.6e-3, 2, 12)):
-        model = GeometricModel(pneumatic_finger(size=size, layers=layers, teeth=teeth))
-        flex(model, model.command({"air": 1.01}))
-        state, cpu, _ = timed(lambda m=model: flex(m, m.command({"air": 2.0})))
+    """flex from rest to volume ratio 2, and one local/global iteration, on meshes of 2k to 200k tets."""
+    say("\n## Scaling: pneumatic finger, rest to volume ratio 2.0 with flex; one local/global iteration\n")
+    say("| tets | unknowns | Newton iterations | flex CPU s | memory of the solve MB | one local/global iteration ms |")
+    say("|---|---|---|---|---|---|")
+    rows = []
+    _scaled(SIZES[0])  # compile
+    for case in SIZES:
+        rows.append(forked(_scaled, [case, SIZES[0]])[0])
+        r = rows[-1]
+        say(f"| {r['tets']} | {r['unknowns']} | {r['iterations']} {'' if r['ok'] else 'FAILED'} | {r['flex']:.2f} "
+            f"| {r['memory']:.0f} | {1e3 * r['step']:.2f} |")  # fmt: skip
+    tets = np.array([r["tets"] for r in rows], float)
+    slopes = {}
+    figure = Figure(figsize=(6.4, 4.4), layout="constrained")
+    axes = figure.add_subplot()
+    for key, label in (("flex", "flex to ratio 2 [s]"), ("step", "one local/global iteration [s]")):
+        y = np.array([r[key] for r in rows])
+        slopes[key] = float(np.polyfit(np.log(tets[1:]), np.log(y[1:]), 1)[0])
+        axes.loglog(tets, y, "o-", label=f"{label}: slope {slopes[key]:.2f}")
+    axes.set_xlabel("tets")
+    axes.set_ylabel("CPU time [s]")
+    axes.grid(True, which="both", alpha=0.3)
+    axes.legend()
+    IMAGES.mkdir(parents=True, exist_ok=True)
+    figure.savefig(IMAGES / "geometric_scaling.png", dpi=110)
+    say(f"\nSlope in log-log from {tets[1]:.0f} tets on: flex {slopes['flex']:.2f}, iteration {slopes['step']:.2f}.")
+
+
+def accuracy() -> None:
+    """Tip of the three-chamber arm against FEM over its workspace of pressures, 0 to 240 kPa."""
+    robot = three_chamber_arm(size=0.011).but(gravity=(0, 0, 0))
+    fem = FemModel(robot, element="quadratic")
+    models = {
+        "per principal stretch (default)": GeometricModel(robot, element="quadratic"),
+        "one per element (secant)": GeometricModel(robot, element="quadratic", stiffness="secant"),
+        "constant": GeometricModel(robot, element="quadratic", stiffness="constant"),
+    }
+    say("\n## Three-chamber arm against FEM under pressure: tip error in percent of the length (136 mm)\n")
+    say("| chambers | kPa | motion mm | " + " | ".join(models) + " |\n|---|---|---|---|---|---|")
+    figure = Figure(figsize=(12, 4), layout="constrained")
+    panels = figure.subplots(1, 3, sharey=True)
+    for axes, (name, share) in zip(panels, (("one", (1, 0, 0)), ("two", (1, 1, 0)), ("three", (1, 1, 1)))):
+        curves: dict[str, list[float]] = {k: [] for k in models}
+        levels = np.linspace(40e3, 240e3, 6)
+        reference = None
+        states: dict[str, Any] = dict.fromkeys(models)
+        for p in levels:
+            u = p * np.array(share, float)
+            reference = equilibrium(fem, u, start=reference)
+            tip = fem.locate(reference, "tip").position
+            motion = 1e3 * np.linalg.norm(tip - [0, 0, 0.136])
+            for k, model in models.items():
+                states[k] = flex(model, u, start=states[k])
+                error = np.linalg.norm(model.locate(states[k], "tip").position - tip) / 0.136
+                curves[k].append(100 * error if states[k].ok and reference.ok else np.nan)
+            say(
+                f"| {name} | {p / 1e3:.0f} | {motion:.1f} | "
+                + " | ".join(f"{c[-1]:.2f}" for c in curves.values())
+                + " |"
+            )
+        for k, c in curves.items():
+            axes.plot(levels / 1e3, c, "o-", label=k)
+        axes.axhline(3.0, color="0.5", ls="--")
+        axes.set_title(f"{name} chamber{'s' if name != 'one' else ''}")
+        axes.set_xlabel("pressure [kPa]")
+    panels[0].set_ylabel("tip error [% of the length]")
+    panels[0].legend(fontsize=8)
+    IMAGES.mkdir(parents=True, exist_ok=True)
+    figure.savefig(IMAGES / "geometric_accuracy.png", dpi=110)
+
+
+def contact() -> None:
+    """The silicone finger closing on itself: what detection and response cost (C7), and FEM beside it (C14)."""
+    say("\n## Contact: silicone finger with self-contact, volume ratio 1.5\n")
+    say("| solver | tets | iterations | CPU s | of it detection | status |\n|---|---|---|---|---|---|")
+    robot = silicone_finger(teeth=4, size=4e-3)
+    geometric, fem = GeometricModel(robot), FemModel(robot)
+    command = geometric.command({"air": 1.5})
+    for name, model, solve in (("flex", geometric, flex), ("FEM equilibrium", fem, equilibrium)):
+        solve(model, {"air": 0.02 * command["air"]}, obstacles=[SelfContact()], alarm=1e-3)
+        spent, original = [0.0], Detector.detect
+
+        def detect(self: Any, *args: Any, spent: Any = spent, original: Any = original, **options: Any) -> Any:
+            begin = time.process_time()
+            try:
+                return original(self, *args, **options)
+            finally:
+                spent[0] += time.process_time() - begin
+
+        Detector.detect = detect  # type: ignore[method-assign]
+        try:
+            state, cpu, _ = timed(lambda m=model, s=solve: s(m, command, obstacles=[SelfContact()], alarm=1e-3))
+        finally:
+            Detector.detect = original  # type: ignore[method-assign]
+        free, alone, _ = timed(lambda m=model, s=solve: s(m, command))
+        tets = len(model.layout.groups[0].cells)
         say(
-            f"| {len(model.layout.groups[0].cells)} | {model.nv} | {state.iterations} {state.status.name} | {cpu:.2f} |"
+            f"| {name} | {tets} | {state.iterations} | {cpu:.2f} | {100 * spent[0] / cpu:.0f} % | {state.status.name} |"
         )
+        say(f"| {name}, contact ignored | {tets} | {free.iterations} | {alone:.2f} | | {free.status.name} |")
 
 
 def collision() -> None:
-    """Self-collision query."""
+    """Self-collision query; its slope in log-log (C3)."""
     say("\n## Self-collision query (refit and query)\n\n| tets | skin triangles | CPU ms |\n|---|---|---|")
-    for size, layers in ((4e-3, 1), (2.9e-3, 2), (2.2e-3, 2)):
+    sizes, times = [], []
+    for size, layers in ((6e-3, 1), (4e-3, 1), (2.9e-3, 2), (2.2e-3, 2), (1.9e-3, 2)):
         model = GeometricModel(pneumatic_finger(size=size, layers=layers))
         detector = Detector(model, [SelfContact()], alarm=5e-4)
         q = flex(model, model.command({"air": 1.4})).q
+        rng = np.random.default_rng(0)
         detector.detect(q)
-        _, cpu, _ = timed(lambda d=detector, q=q: [d.detect(q) for _ in range(5)])
-        say(f"| {len(model.layout.groups[0].cells)} | {len(model.skin.triangles)} | {200 * cpu:.1f} |")
+        poses = [q + 1e-6 * rng.standard_normal(len(q)) for _ in range(8)]
+        _, cpu, _ = timed(lambda d=detector, p=poses: [d.detect(x) for x in p])
+        sizes.append(len(model.layout.groups[0].cells))
+        times.append(cpu / 8)
+        say(f"| {sizes[-1]} | {len(model.skin.triangles)} | {1e3 * times[-1]:.1f} |")
+    slope = float(np.polyfit(np.log(sizes), np.log(times), 1)[0])
+    say(f"\nSlope in log-log: {slope:.2f} (C3: below 1.3).")
 
 
 MIX = np.tril(np.ones((3, 3)))
@@ -158,10 +286,13 @@ def workspace() -> None:
     model = GeometricModel(notched_finger().but(gravity=(0, 0, 0)))
     flex(model, [1e-3, 2e-3, 3e-3])
     say(f"\n## Workspace of the cable finger, {len(model.layout.groups[0].cells)} tets, two processes\n")
-    say("| samples | wall s | ms per sample |\n|---|---|---|")
+    say("| samples | wall s | CPU s of both | CPU s per core | ms per sample |\n|---|---|---|---|---|")
     for count in (5, 15):
+        before = resource.getrusage(resource.RUSAGE_CHILDREN)
         found, _, wall = timed(lambda c=count: sample_workspace(model, "corner", BOUNDS, c, mix=MIX, workers=2))
-        say(f"| {len(found.u)} | {wall:.2f} | {1e3 * wall / len(found.u):.1f} |")
+        after = resource.getrusage(resource.RUSAGE_CHILDREN)
+        cpu = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
+        say(f"| {len(found.u)} | {wall:.2f} | {cpu:.2f} | {cpu / 2:.2f} | {1e3 * cpu / len(found.u):.1f} |")
 
 
 def ik() -> None:
@@ -193,7 +324,7 @@ def ik() -> None:
             f"| {sum(f.evaluations for f in found)} |")  # fmt: skip
 
 
-def arm(size: float = 0.0021) -> None:
+def arm(size: float = 0.0024) -> None:
     """Inverse kinematics of the fine three-chamber arm."""
     model = _arm(size)
     tets = len(model.layout.groups[0].cells)
@@ -229,7 +360,7 @@ def batches() -> None:
 
 PARTS: dict[str, Callable[[], None]] = {
     "iteration": iteration, "solvers": solvers, "scaling": scaling, "collision": collision, "workspace": workspace,
-    "ik": ik, "arm": arm, "batch": batches,
+    "ik": ik, "arm": arm, "batch": batches, "accuracy": accuracy, "contact": contact,
 }  # fmt: skip
 
 
