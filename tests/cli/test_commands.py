@@ -147,6 +147,28 @@ def test_reach(capsys, tmp_path: Path) -> None:
     assert max(data["error"]) < 1e-6
 
 
+def test_reach_in_all_combinations(capsys, tmp_path: Path) -> None:
+    path = tmp_path / "path.csv"
+    path.write_text("x;y;z\n0.099;0;-0.002\n0.098 0.001 -0.004\n98,0,-3mm\n")
+    target = ("--target", "0.099,0,-0.001")
+    for options, states in ((target, 1), (("--path", path), 3), ((*target, "--path", path), 4)):
+        code, data = run_json(capsys, "reach", "golden_beam", *options)
+        assert code == 0
+        assert data["states"] == states
+        assert max(data["error"]) < 1e-6
+        assert main(["reach", "golden_beam", *map(str, options)]) == 0
+        assert "from the target" in capsys.readouterr().out
+    assert data["target"][0] == [0.099, 0.0, -0.001]
+    np.testing.assert_allclose(data["target"][3], [0.098, 0.0, -0.003])
+
+
+def test_reach_says_when_the_target_is_out_of_reach(capsys) -> None:
+    code, data = run_json(capsys, "reach", "golden_beam", "--target", "0.14,0,0.02")
+    assert code == 0
+    assert "cannot be reached" in data["status"]
+    assert data["error"][0] > 0.03
+
+
 def test_reach_wrong_input(capsys, tmp_path: Path) -> None:
     path = tmp_path / "path.csv"
     path.write_text("x,y,z\n1,2,3\n1,2\nhello\n")

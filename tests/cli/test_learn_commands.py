@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from pliant.cli import main
+from pliant.models.learned import LearnedModel
 
 
 @pytest.fixture(scope="module")
@@ -49,7 +50,19 @@ def test_transfer_and_report(files, capsys):
 
 def test_reach_takes_a_learned_model(files, capsys):
     assert main(["reach", files["arm.pliant"], "--target", "0.01,0,0.128", "--json"]) == 0
-    assert "converged" in capsys.readouterr().out.lower()
+    first = json.loads(capsys.readouterr().out)
+    assert first["status"] == "converged"
+    assert first["effort"] is None  # it has no mechanics, and does not pretend to
+    # the same model named by --model, without and with the robot that it was learned from
+    for robot in ([], [LearnedModel.load(files["arm.pliant"]).robot.name]):
+        assert main(["reach", *robot, "--model", files["arm.pliant"], "--target", "0.01,0,0.128", "--json"]) == 0
+        assert json.loads(capsys.readouterr().out)["command"] == first["command"]
+    assert main(["reach", "--model", files["arm.pliant"], "--target", "0.01,0,0.128"]) == 0
+    assert "effort" not in capsys.readouterr().out
+    assert main(["reach", "trunk", "--model", files["arm.pliant"], "--target", "0,0,0.1"]) == 2
+    assert "was learned from" in capsys.readouterr().err
+    assert main(["reach", "--target", "0,0,0.1"]) == 2
+    assert "--model FILE.pliant" in capsys.readouterr().err
 
 
 def test_mistakes_are_explained(files, capsys):

@@ -36,6 +36,8 @@ def run(args: argparse.Namespace) -> int:
     """Solve with both models and report the differences."""
     import numpy as np
 
+    if args.picture and not args.picture.endswith(".png"):
+        raise ArgumentError("--picture", f"{args.picture!r}", "a file name that ends in .png")
     robot = load_robot(args)
     values, entry = parse_commands(robot, args.values), catalogued(args)
     if not values:

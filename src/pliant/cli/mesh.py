@@ -50,12 +50,12 @@ def run(args: argparse.Namespace) -> int:
         mesh = read_mesh(path, units=args.units)
     elif ending in SURFACES:
         vertices, triangles = read_surface(path, units=args.units)
-        size = args.size or float((vertices.max(axis=0) - vertices.min(axis=0)).max()) / 10
+        size = args.size if args.size is not None else float((vertices.max(axis=0) - vertices.min(axis=0)).max()) / 10
         mesh = mesh_surface((vertices, triangles), size, method=args.method)
     else:
         shape = parse_shape(args.source)
         low, high = shape.bounds
-        mesh = mesh_shape(shape, args.size or float(max(high - low)) / 10)
+        mesh = mesh_shape(shape, args.size if args.size is not None else float(max(high - low)) / 10)
     quality = mesh.quality()
     data: dict[str, Any] = {
         "nodes": len(mesh.nodes), "tets": len(mesh.tets), "hexes": len(mesh.hexes), "volume": mesh.volume,

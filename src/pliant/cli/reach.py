@@ -17,7 +17,7 @@ from pathlib import Path
 
 from pliant.cli.console import progress
 from pliant.cli.inputs import add_model, add_robot, build_model, load_robot, own_contacts, parse_point
-from pliant.cli.simulate import add_outputs, report
+from pliant.cli.simulate import add_outputs, check_outputs, report
 from pliant.errors import ArgumentError, FileError
 
 
@@ -35,6 +35,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Invert and report."""
+    check_outputs(args)
     if not (args.target or args.path):
         raise ArgumentError("--target", "nothing is wanted", "--target X,Y,Z, --path FILE.csv, or both")
     wanted = [parse_point("--target", args.target)] if args.target else []

@@ -43,7 +43,8 @@ def run(args: argparse.Namespace) -> int:
 
 
 def _virtual(model: Any, args: argparse.Namespace) -> dict[str, Any]:
-    from pliant.learn.comparison import compare_methods
+    from pliant.learn.comparison import compare_methods, execute
+    from pliant.learn.inverse import follow_path
     from pliant.learn.paths import arm_flower
     from pliant.learn.plans import make_plan
     from pliant.learn.reality import specimen
@@ -61,4 +62,6 @@ def _virtual(model: Any, args: argparse.Namespace) -> dict[str, Any]:
         numerical=chamber_arm(),
         numerical_targets=12,
     )
-    return {"comparison": rows, "paths": {f"flower on specimen {args.virtual}": (targets, rows[-1].reached)}}
+    plain = follow_path(model.without_correction(), targets, flag=False)
+    lines = (targets, rows[-1].reached, execute(robot, plain.u))
+    return {"comparison": rows, "paths": {f"flower on specimen {args.virtual}": lines}}

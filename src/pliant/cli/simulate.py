@@ -73,8 +73,17 @@ def add_outputs(parser: argparse.ArgumentParser) -> None:
     )
 
 
+def check_outputs(args: argparse.Namespace) -> None:
+    """Refuse file names with a wrong ending before any work is done."""
+    for option, ending in (("out", ".npz"), ("picture", ".png"), ("html", ".html")):
+        name = getattr(args, option)
+        if name and not name.endswith(ending):
+            raise ArgumentError(f"--{option}", f"{name!r}", f"a file name that ends in {ending}")
+
+
 def run(args: argparse.Namespace) -> int:
     """Solve and report."""
+    check_outputs(args)
     if args.steps < 1:
         raise ArgumentError("--steps", f"{args.steps}", "at least 1")
     robot = load_robot(args)
@@ -120,16 +129,20 @@ def report(args: argparse.Namespace, model: Any, run_: Any, extra: dict[str, Any
         "files": files,
         **(extra or {}),
     }
-    rows = [
+    rows: list[tuple[str, ...]] = [
         (a.name, quantity(run_.u[last, i], a.unit), quantity(run_.effort[last, i], a.effort_unit),
          quantity(run_.displacement[last, i], a.displacement_unit))
         for i, a in enumerate(robot.actuators)
     ]  # fmt: skip
+    heading: tuple[str, ...] = ("actuator", "command", "effort", "displacement")
+    if getattr(model, "forceless", False):  # no mechanics: its efforts and displacements are stand-ins
+        data["effort"] = data["displacement"] = None
+        rows, heading = [r[:2] for r in rows], heading[:2]
     lines = [f"{model!r}: {run_.status[last]}"]
     if len(run_) > 1:
         lines.append(f"{len(run_)} states, {len(failed)} of them not found; the last one:")
     if rows:
-        lines += ["", *table(rows, head=("actuator", "command", "effort", "displacement"))]
+        lines += ["", *table(rows, head=heading)]
     lines += [
         "",
         *table([(n, position(p[last])) for n, p in run_.points.items()], head=("point", "position")),

@@ -33,6 +33,8 @@ class KinematicModel:
         base: where the robot is held [m].
     """
 
+    forceless = True  # read by viewer and shell: only the commanded quantity means something
+
     def __init__(self, robot: Robot, ranges: Array, *, length: float, base: Array | None = None) -> None:
         self.robot = robot
         self.ranges = check_ranges(robot, ranges)

@@ -104,7 +104,10 @@ class ViewerServer:
             import viser
         except ImportError:
             raise MissingExtraError("viser", "view") from None
+        if not 0 < port < 65536:
+            raise ArgumentError("port", f"{port}", "1 to 65535")
         self.model, self.robot = model, model.robot
+        self._forceless = bool(getattr(model, "forceless", False))
         self._solve, self._invert, self._limits = solve or _equilibrium, invert or _inverse, tuple(limits)
         self.scene = Scene(model, obstacles=obstacles)
         self._obstacles = list(obstacles)
@@ -353,7 +356,9 @@ class ViewerServer:
             self._state, self._command = self._good, None
             self._panel.command = np.asarray(self._good.u, float)
             self.redraw()
-        self._panel.readings = reading_html(self.robot, self._state, trouble=self._trouble)
+        self._panel.readings = reading_html(
+            self.robot, self._state, trouble=self._trouble, forceless=self._forceless
+        )
 
     def _job_failed(self, error: BaseException) -> None:
         words = str(error) if isinstance(error, PliantError) else f"{type(error).__name__}: {error}"
@@ -362,7 +367,9 @@ class ViewerServer:
     def _show(self, state: State) -> None:
         picture = self.scene.picture(state, field=self._panel.field, obstacles=())
         missed = misses(self.model, state, self._aimed) if self._command is not None else None
-        text = reading_html(self.robot, state, command=self._command, missed=missed, trouble=self._trouble)
+        text = reading_html(
+            self.robot, state, command=self._command, missed=missed, trouble=self._trouble, forceless=self._forceless
+        )
         follow = self._command is None  # after an inverse the target stays where it was dragged
         self._painter.submit("paint", lambda: self._paint(picture, text, follow=follow))
 

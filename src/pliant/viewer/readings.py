@@ -23,7 +23,7 @@ DISPLAY: dict[str, tuple[str, float]] = {
     "J": ("mJ", 1e3),
     "1": ("", 1.0),
 }
-NOISE = 1e-9  # readings below this are rounding
+NOISE = 1e-6  # readings below this are rounding
 # Largest effort offered by a slider when the actuator does not say [SI unit].
 FALLBACK_EFFORT = {"N": 10.0, "Pa": 50e3, "1": 2.0}
 
@@ -102,16 +102,19 @@ def number(value: float) -> str:
     return f"{value:.4g}" if value else "0"
 
 
-def actuator_rows(robot: Any, state: State) -> list[tuple[str, str, str]]:
-    """(name, effort with unit, displacement with unit) of each actuator."""
+def actuator_rows(robot: Any, state: State, *, forceless: bool = False) -> list[tuple[str, str, str]]:
+    """(name, effort with unit, displacement with unit) of each actuator; `forceless`: the commanded one alone."""
     rows = []
     for i, actuator in enumerate(robot.actuators):
         cells = []
-        for value, unit in (
-            (state.effort[i], actuator.effort_unit),
-            (state.displacement[i], actuator.displacement_unit),
+        for drive, value, unit in (
+            ("effort", state.effort[i], actuator.effort_unit),
+            ("displacement", state.displacement[i], actuator.displacement_unit),
         ):
-            shown, factor = display(unit)
+            if forceless and drive != actuator.drive:
+                cells.append("-")
+                continue
+            shown, factor = display(actuator.unit if drive == actuator.drive else unit)
             reading = float(value) * factor
             cells.append(f"{number(0.0 if abs(reading) < NOISE else reading)} {shown}".strip())
         rows.append((actuator.name, cells[0], cells[1]))
@@ -156,6 +159,7 @@ def reading_html(
     command: Command | None = None,
     missed: tuple[float, float | None] | None = None,
     trouble: str = "",
+    forceless: bool = False,
 ) -> str:
     """Readings of a state as HTML: status in words, residual, time, efforts, displacements, contacts, notes.
 
@@ -165,6 +169,7 @@ def reading_html(
         command: what an inverse found, if the state came from one.
         missed: how far its targets are (`misses`).
         trouble: why the last request failed, in words; the state is then the one before.
+        forceless: the model has no mechanics: show commands, not what they would do.
     """
     status = command.status if command is not None else state.status
     sentence = escape(str(status))
@@ -176,7 +181,7 @@ def reading_html(
         )
     parts.append(f"<div><b>{sentence[:1].upper()}{sentence[1:]}</b></div>")
     parts.append(f'<div style="opacity:.7">{escape(facts(state, command, missed))}</div>')
-    rows = actuator_rows(robot, state)
+    rows = actuator_rows(robot, state, forceless=forceless)
     if rows:
         cell = '<td style="text-align:right;white-space:nowrap;padding:1px 0 1px 10px">'
         body = "".join(
@@ -190,7 +195,8 @@ def reading_html(
         _, forces = contact_arrows(state.contacts)
         size = np.linalg.norm(forces, axis=1) if len(forces) else np.zeros(1)
         touching = int((size > 0).sum())
-        parts.append(f"<div>{touching} contacts, largest force {number(float(size.max()))} N</div>")
+        noun = "contact" if touching == 1 else "contacts"
+        parts.append(f"<div>{touching} {noun}, largest force {number(float(size.max()))} N</div>")
     for note in (*state.notes, *(command.notes if command is not None else ())):
         parts.append(f"<div><i>{escape(note)}</i></div>")
     inner = "".join(parts)

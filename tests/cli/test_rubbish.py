@@ -1,0 +1,92 @@
+"""Rubbish given to every command ends in one sentence and exit code 2, never in a traceback."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from pliant.cli import COMMANDS, main
+
+# {file} is a file of rubbish, {folder} an empty folder, {h5}, {model} and {npz} rubbish with the right name.
+RUBBISH = {
+    "robots": ["extra"],
+    "info": ["", "no_such_robot", "{folder}", "{file}", "{model}", "finger --with size=-1", "finger --with size=nan",
+             "trunk --with sections=0", "finger --save {file}/x"],
+    "simulate": ["", "no_such_robot", "finger --set cable=nan", "finger --set cable=", "finger --set =1",
+                 "finger --set cable=1e400", "finger --sweep cable=1:2:three", "finger --duration -1",
+                 "finger --duration nan", "finger --duration 0.1 --dt 0", "finger --steps 0", "finger --model nonsense",
+                 "finger --model rod", "catheter --model fem", "catheter --element quadratic", "finger --model {model}",
+                 "finger --out run.txt", "finger --html page.png", "finger --picture x.nonsense"],
+    "reach": ["", "trunk", "trunk --target 1,2", "trunk --target a,b,c", "trunk --target nan,0,0",
+              "trunk --path {file}",
+              "trunk --path {folder}", "trunk --target 0,0,0 --point nose", "--target 0,0,0",
+              "--model {model} --target 0,0,0", "{model} --model {model} --target 0,0,0",
+              "trunk --model nothing.pliant --target 0,0,0", "trunk --target 0,0,0 --out x"],
+    "compare": ["", "no_such_robot", "octopus_arm", "finger --set cable=x", "{folder}", "finger --picture x.jpg"],
+    "sample": ["", "finger", "finger --out {folder}/x.h5 --range cable", "finger --out {folder}/x.h5 --range cable=2:1",
+               "finger --out {folder}/x.h5 --range rope=0:1", "no_such_robot --out {folder}/x.h5",
+               "finger --out {h5} --count 2 --workers 0"],
+    "train": ["", "{h5} --out {folder}/m.pliant", "nothing.h5 --out {folder}/m.pliant",
+              "{h5} --out {folder}/m.pliant --hidden a,b"],
+    "transfer": ["", "{model} --virtual 1 --out {folder}/m.pliant", "{model} --out {folder}/m.pliant",
+                 "nothing.pliant --virtual 1 --out {folder}/m.pliant"],
+    "report": ["", "{model} --out {folder}/r.html", "nothing.pliant --out {folder}/r.html"],
+    "view": ["", "no_such_robot --no-browser", "finger --replay {npz} --no-browser",
+             "finger --port 99999999 --no-browser",
+             "finger --set cable=x --no-browser", "--model {model} --no-browser"],
+    "mesh": ["", "blob:1", "box:1,2", "box:a,b,c", "box:-1,1,1", "{file}", "{folder}", "box:1,1,1 --size 0",
+             "box:1,1,1 --size nan"],
+    "examples": ["no_such_example", "--folder {folder}", "--folder {file}"],
+    "bench": ["no_such_benchmark", "--folder {folder}"],
+    "warmup": ["extra"],
+}  # fmt: skip
+
+
+@pytest.fixture
+def places(tmp_path: Path) -> dict[str, str]:
+    folder = tmp_path / "empty"
+    folder.mkdir()
+    out = {"folder": str(folder)}
+    for key, name in (
+        ("file", "rubbish.txt"),
+        ("h5", "rubbish.h5"),
+        ("model", "rubbish.pliant"),
+        ("npz", "rubbish.npz"),
+    ):
+        path = tmp_path / name
+        path.write_bytes(b"\x00\xffhello, I am rubbish\n1,2\n")
+        out[key] = str(path)
+    return out
+
+
+def test_every_command_is_given_rubbish() -> None:
+    assert set(RUBBISH) == set(COMMANDS)
+
+
+@pytest.mark.parametrize(("command", "text"), [(c, t) for c, texts in RUBBISH.items() for t in texts])
+def test_rubbish(command: str, text: str, places, capsys, monkeypatch) -> None:
+    import pliant.viewer.browser as browser
+
+    def never(*args, **options):
+        raise AssertionError("rubbish reached the viewer")
+
+    monkeypatch.setattr(browser.ViewerServer, "join", never)
+    argv = [command, *text.format(**places).split()]
+    try:
+        code = main(argv)
+    except SystemExit as end:  # argparse
+        code = end.code
+    err = capsys.readouterr().err
+    assert code == 2, err
+    assert "Traceback" not in err
+    assert "pliant failed" not in err
+    assert err.strip()
+
+
+def test_errors_are_json_too(places, capsys) -> None:
+    assert main(["reach", "trunk", "--target", "1,2", "--json"]) == 2
+    told = json.loads(capsys.readouterr().out)
+    assert told["kind"] == "ArgumentError"
+    assert "x,y,z" in told["error"]
