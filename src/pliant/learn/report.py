@@ -21,7 +21,7 @@ body{font:15px/1.5 system-ui,sans-serif;max-width:1000px;margin:2rem auto;paddin
 h1{font-size:1.6rem;margin-bottom:.2rem}h2{font-size:1.15rem;margin-top:2.2rem;border-bottom:1px solid #dde2ea}
 table{border-collapse:collapse;margin:.8rem 0}td,th{padding:.3rem .9rem .3rem 0;text-align:left;
 border-bottom:1px solid
-#eef1f5}th{color:#5a6579;font-weight:600}td.n{text-align:right;font-variant-numeric:tabular-nums}
+#eef1f5}th{color:#5a6579;font-weight:600}td.n{font-variant-numeric:tabular-nums}
 img{max-width:100%;margin:.5rem 0}p.s{color:#5a6579;margin-top:0}
 """
 
@@ -32,7 +32,7 @@ def write_report(
     *,
     data: Dataset | None = None,
     comparison: Sequence[Compared] = (),
-    paths: Mapping[str, tuple[Array, Array]] | None = None,
+    paths: Mapping[str, Sequence[Array]] | None = None,
 ) -> Path:
     """Write the page; returns its path. Everything is inside of the one file.
 
@@ -41,14 +41,14 @@ def write_report(
         model: the learned model.
         data: samples to judge it on: errors in the workspace and their histogram.
         comparison: rows of the method table (`compare_methods`).
-        paths: name -> (targets, reached), both [m] (n, 3).
+        paths: name -> (targets, reached), both [m] (n, 3); a third: reached without correction.
     """
     facts = model.facts
     name = html.escape(model.knowledge.robot)
     parts = [f"<h1>{name}: learned model</h1>", f"<p class=s>{html.escape(repr(model))}</p>"]
     parts += ["<h2>What was learned</h2>", _facts(model)]
     if facts.get("history"):
-        parts += ["<h2>Training</h2>", _picture(_training, facts["history"])]
+        parts += ["<h2>Training</h2>", _picture(_training, facts["history"], facts.get("networks", []))]
     if data is not None:
         parts += ["<h2>Errors in the workspace</h2>", _picture(_workspace, model, data)]
     if "transfer" in facts:
@@ -58,10 +58,12 @@ def write_report(
     if comparison:
         parts += ["<h2>Methods on one path, judged on the robot</h2>", _methods(comparison)]
         parts.append(_picture(_method_bars, comparison))
-    for title, (target, reached) in (paths or {}).items():
-        e = 1e3 * np.linalg.norm(reached - target, axis=1)
-        note = f"mean error {e.mean():.3f} mm, largest {e.max():.3f} mm"
-        parts += [f"<h2>{html.escape(title)}</h2>", f"<p class=s>{note}</p>", _picture(_path, target, reached)]
+    for title, lines in (paths or {}).items():
+        e = [1e3 * np.linalg.norm(x - lines[0], axis=1) for x in lines[1:]]
+        note = f"mean error {e[0].mean():.3f} mm, largest {e[0].max():.3f} mm"
+        if len(e) > 1:
+            note += f"; without correction {e[1].mean():.3f} mm, {e[1].max():.3f} mm"
+        parts += [f"<h2>{html.escape(title)}</h2>", f"<p class=s>{note}</p>", _picture(_path, *lines)]
     page = (
         f"<!doctype html><html lang=en><head><meta charset=utf-8><title>{name}: learned model</title>"
         f"<style>{_STYLE}</style></head><body>{''.join(parts)}</body></html>"
@@ -138,12 +140,12 @@ def _methods(rows: Sequence[Compared]) -> str:
     return _rows(body, ["method", "time per waypoint", "mean error", "max error"])
 
 
-def _training(figure: Any, history: Sequence[Any]) -> None:
+def _training(figure: Any, history: Sequence[Any], names: Sequence[str]) -> None:
     axes = figure.subplots()
     for i, curve in enumerate(history):
-        h = np.asarray(curve, float)
-        line = axes.semilogy(h[:, 0], lw=1.4, label=f"training {i + 1}")[0]
-        axes.semilogy(h[:, 1], "--", lw=1.2, color=line.get_color(), label=f"validation {i + 1}")
+        h, name = np.asarray(curve, float), names[i] if i < len(names) else f"network {i + 1}"
+        line = axes.semilogy(h[:, 0], lw=1.4, label=f"{name}: training")[0]
+        axes.semilogy(h[:, 1], "--", lw=1.2, color=line.get_color(), label=f"{name}: validation")
     axes.set_xlabel("iteration")
     axes.set_ylabel("rms error, scaled")
     axes.legend(fontsize=8, ncols=2)
@@ -178,6 +180,11 @@ def _samples(figure: Any, t: Mapping[str, Any]) -> None:
     axes.axhline(10.0 * t["width"], color="#999", lw=1, ls="--", label="1 % of the workspace")
     axes.set_xlabel("measurements")
     axes.set_ylabel("error [mm]")
+    axes.set_xticks(n, [str(k) for k in n])
+    axes.yaxis.set_major_formatter("{x:g}")
+    axes.yaxis.set_minor_formatter("{x:g}")
+    axes.tick_params(axis="y", which="minor", labelsize=8)
+    axes.tick_params(axis="x", which="minor", bottom=False, labelbottom=False)
     axes.legend()
     axes.grid(alpha=0.3, which="both")
 
@@ -185,25 +192,33 @@ def _samples(figure: Any, t: Mapping[str, Any]) -> None:
 def _method_bars(figure: Any, rows: Sequence[Compared]) -> None:
     left, right = figure.subplots(1, 2, sharey=True)
     names = [r.name for r in rows]
-    left.barh(names, [1e3 * r.mean for r in rows], color="#4670a8")
+    bars = ((left, [1e3 * r.mean for r in rows], "#4670a8"), (right, [1e3 * r.seconds for r in rows], "#c07a3e"))
+    for axes, values, colour in bars:
+        axes.bar_label(axes.barh(names, values, color=colour), fmt="{:.3g}", padding=3, fontsize=8)
+        axes.set_xscale("log")
+        axes.margins(x=0.25)
+        axes.xaxis.set_major_formatter("{x:g}")
     left.set_xlabel("mean error [mm]")
     left.invert_yaxis()
-    right.barh(names, [1e3 * r.seconds for r in rows], color="#c07a3e")
-    right.set_xscale("log")
     right.set_xlabel("time per waypoint [ms]")
 
 
-def _path(figure: Any, target: Array, reached: Array) -> None:
+def _path(figure: Any, target: Array, reached: Array, before: Array | None = None) -> None:
     left, right = figure.subplots(1, 2)
     span = np.ptp(target, axis=0)
     a, b = sorted(np.argsort(span)[1:])
-    left.plot(1e3 * target[:, a], 1e3 * target[:, b], color="#999", lw=3, label="wanted")
-    left.plot(1e3 * reached[:, a], 1e3 * reached[:, b], color="#c0392b", lw=1.2, label="reached")
+    lines = [(target, "#999", 3.0, "wanted"), (reached, "#c0392b", 1.2, "reached")]
+    if before is not None:
+        lines.append((before, "#4670a8", 1.0, "without correction"))
+    for x, colour, width, label in lines:
+        left.plot(1e3 * x[:, a], 1e3 * x[:, b], color=colour, lw=width, label=label)
     left.set_xlabel(f"{'xyz'[a]} [mm]")
     left.set_ylabel(f"{'xyz'[b]} [mm]")
     left.set_aspect("equal", adjustable="datalim")
     left.legend(fontsize=8)
-    right.plot(1e3 * np.linalg.norm(reached - target, axis=1), color="#c0392b", lw=1.2)
+    for x, colour, width, label in lines[1:]:
+        right.plot(1e3 * np.linalg.norm(x - target, axis=1), color=colour, lw=width, label=label)
     right.set_xlabel("waypoint")
     right.set_ylabel("error [mm]")
+    right.set_ylim(bottom=0.0)
     right.grid(alpha=0.3)

@@ -97,6 +97,7 @@ def fit(
     work = _Work(train, check, trainer, seed, iterations, time_limit, device, report)
     y, dy = outputs_of(dataset, frames, slopes)
     kinematics, fits = work.network(layers, y, dy, slope_weight, members, "kinematics")
+    networks = ["kinematics"] if members == 1 else [f"kinematics {k + 1}" for k in range(members)]
     own = None
     if jacobian_network is not None:
         if not np.isfinite(dataset.jacobian[dataset.ok][:, :, 3:]).all():
@@ -104,6 +105,7 @@ def fit(
         flat = dataset.jacobian[:, :, 3:].reshape(len(dataset), -1)
         own, more = work.network(tuple(jacobian_network), lambda rows: flat[rows], None, 0.0, 1, "jacobian")
         fits += more
+        networks.append("Jacobian")
     shape = _shape(dataset, shape_modes, layers, work) if shape_modes else None
     facts: dict[str, Any] = {
         "width": dataset.width,
@@ -115,6 +117,7 @@ def fit(
         "members": members,
         "seconds": 0.0,
         "history": [[[float(v) for v in row] for row in f.history[:: max(1, len(f.history) // 200)]] for f in fits],
+        "networks": networks,
         "stopped": [f.reason for f in fits],
         "failed_samples": dataset.failed,
         "source": _plain(dataset.facts),
