@@ -84,7 +84,7 @@ def entry_of(thing: object, name: str, *, level: int = 2) -> list[str]:
     """Heading, signature, docstring and public methods of one thing."""
     lines = [f"{'#' * level} {name}", ""]
     if not inspect.ismodule(thing) and not (inspect.isclass(thing) and issubclass(thing, enum.Enum)):
-        lines += ["```python", signature_of(thing, name), "```", ""]
+        lines += ["```py", signature_of(thing, name), "```", ""]
     lines += [*markdown_of(inspect.getdoc(thing) or ""), ""]
     if inspect.isclass(thing) and issubclass(thing, enum.Enum):
         lines += [f"- `{member.name}`: {member.value}" for member in thing] + [""]
