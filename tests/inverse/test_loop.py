@@ -136,3 +136,32 @@ def test_bad_input():
         Loop(model, rate=0.0)
     with pytest.raises(pl.ArgumentError, match="sink"):
         Loop(model, 7)
+
+
+def test_a_real_robot_streams_over_udp_with_deadline_statistics():
+    import json
+    import socket
+
+    from pliant.inverse.sinks import UdpSink
+
+    model = pl.FemModel(pl.robots.golden_beam())
+    begin = pl.equilibrium(model, [5e-3, 5e-3, 5e-3])
+    tip = model.locate(begin, "tip").position
+
+    def source(t, state):
+        return pl.PointTarget("tip", tuple(tip + [0.0, 1e-3 * np.sin(10 * t), 1e-3 * np.cos(10 * t)]))
+
+    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as receiver:
+        receiver.bind(("127.0.0.1", 0))
+        receiver.settimeout(5)
+        with UdpSink("127.0.0.1", receiver.getsockname()[1]) as sink:
+            report = run_loop(model, source, sink, rate=20.0, cycles=6, state=begin)
+        got = [json.loads(receiver.recv(4096)) for _ in range(6)]
+    assert len(report) == 6
+    assert report.worst >= report.median > 0.0
+    assert report.missed == int((report.late > 0).sum())
+    assert all(set(m["u"]) == {"cable1", "cable2", "cable3"} for m in got)
+    np.testing.assert_allclose(list(got[-1]["u"].values()), report.command.u)  # what arrives is what was solved
+    reached = pl.equilibrium(model, got[-1]["u"], start=begin)
+    goal = np.array(source(got[-1]["t"], None).position)
+    assert np.linalg.norm(model.locate(reached, "tip").position - goal) < 0.2e-3
