@@ -35,7 +35,7 @@ def fitted(before: np.ndarray, after: np.ndarray) -> np.ndarray:
 
 def manipulate(
     model: pl.FemModel, state: pl.State, steps: int, *, shift: tuple[float, float, float] = (0.008, 0.002, 0.006),
-    angle: float = np.radians(5.0), floor: float = FLOOR,
+    angle: float = np.radians(5.0), floor: float = FLOOR, calm: float = 1e-3,
 ) -> tuple[pl.State, np.ndarray]:  # fmt: skip
     """Move and turn the cup: the last state, and per step errors [m] and [rad], predicted and true grasp [N]."""
     touching = [grasp_contact()]
@@ -47,9 +47,9 @@ def manipulate(
         share = min(1.0, (k + 1) / (0.8 * steps))
         share *= share * (3.0 - 2.0 * share)
         goal = centre + share * np.array(shift) + (home - centre) @ turn(share * angle).T
-        calm = [pl.EffortTarget(a, float(e), weight=1e-3) for a, e in zip(names, state.effort)]
+        slow = [pl.EffortTarget(a, float(e), weight=calm) for a, e in zip(names, state.effort)]
         command = pl.invert(
-            model, state, [pl.PointsTarget(CUP_POINTS, goal), *calm], limits=[pl.GraspFloor(floor)] if floor else [],
+            model, state, [pl.PointsTarget(CUP_POINTS, goal), *slow], limits=[pl.GraspFloor(floor)] if floor else [],
             problem=problem, dynamic=True, dt=DT, iterations=1, friction="stick",
         )  # fmt: skip
         state = forward.step(state, command.effort, DT)  # with Coulomb friction
@@ -63,10 +63,10 @@ def manipulate(
 def main(quick: bool = False) -> float:
     """Grasp, move, turn; returns the mean distance of the cup from its path [mm]."""
     model = pl.FemModel(cup_trunk(cells=(24, 8) if quick else (36, 15)))
-    state = grasped(model, steps=20 if quick else 60)
+    state = grasped(model, steps=20 if quick else 30)
     held = state.contacts
     print(f"{model!r}: holding with {held.forces.sum():.2f} N on {(held.forces > 0).sum()} of {len(held)} contacts")
-    state, rows = manipulate(model, state, 8 if quick else 60)
+    state, rows = manipulate(model, state, 8 if quick else 40)
     away, off = 1e3 * rows[:, 0], np.degrees(rows[:, 1])
     print(f"cup within {away.mean():.2f} mm (st. dev. {away.std():.2f}), {off.mean():.2f} degrees ({off.std():.2f})")
     print(f"grasp force: predicted at least {rows[:, 2].min():.2f} N, true {rows[:, 3].min():.2f} N")

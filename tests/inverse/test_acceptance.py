@@ -1,8 +1,27 @@
 """Acceptance checks of the inverse (spec inverse-fem 19), each named after its check; golden values of section 17.
 
-Checks on the bare QP and QPCC (C6, D3, D4, E6, E7) are in test_qp, test_qpcc and test_qpcc_sticking; D7 in
-contact/test_detection; E2 on its robot is example 17 (tests/test_examples). E3 (rolling sphere) and E4 (held object)
-are not covered: their scenes do not work yet.
+| check | where | what it compares |
+|---|---|---|
+| C1 | here (2) | golden tensions and tip of 17.2, strokes to 1e-9 m; no bias of the energy term (6.6) |
+| C2 | here | four pressures of the tower, two of them negative, to 1e-6 |
+| C3 | here | three moduli to 1e-5 |
+| C4 | here | closest point against 216 sampled tensions |
+| C5 | here (2), test_qp, test_qpcc | continuous and unique with redundant cables |
+| C6 | test_qp | 12 unknowns, 24 constraints, fewer than 10 iterations |
+| D1 | here (2), solve/test_complementarity | Signorini on the whole skin, re-checked forward |
+| D2 | here (3) | golden contact forces of 17.5; tower and finger round trips |
+| D3 | test_qpcc | reduced against full piece (time ratios: benchmarks/qpcc.py) |
+| D4 | test_qpcc (2) | enumeration, monotone, finite |
+| D5 | here (2), test_qpcc | continuous piecewise cost; two local minima of a beam, proved by sampling around them |
+| D6 | here | sign of a condensed Jacobian with and without a support |
+| D7 | contact/test_detection (2) | one contact between convex bodies; volume contacts against pixel size |
+| E1 | here, test_qpcc_sticking | stuck points stay, open ones carry nothing; enumeration |
+| E2 | test_contact_applications | ring rolls on the flat and up a slope |
+| E3 | test_contact_applications | sphere of 20 moduli and a pressure rolls |
+| E4 | test_contact_applications | trunk moves a held cup: mean errors in mm and degrees |
+| E5 | test_contact_applications, test_qpcc_sticking | grasp floor held; without it the cup is dropped |
+| E6 | test_qpcc, test_qpcc_sticking | reduced energy form never indefinite |
+| E7 | here, test_qpcc_sticking | the 200-step ramp of 17.8: no pull, no penetration, cone ratio logged |
 """
 
 from dataclasses import replace
@@ -12,8 +31,9 @@ import pytest
 from harness import golden_beam, golden_mesh
 
 import pliant as pl
-from pliant.inverse.qpcc import CLOSED, piecewise_cost
+from pliant.inverse.qpcc import CLOSED, FRICTIONLESS, piecewise_cost, solve_qpcc
 from pliant.materials import Corotational
+from pliant.solve.problem import Problem
 
 STROKES = np.array([5e-3, 10e-3, 15e-3])
 
@@ -256,6 +276,34 @@ def test_d5_piecewise_cost_of_the_two_cable_beam():
     assert np.abs(np.diff(finer.cost, axis=0)).max() / np.ptp(finer.cost) < 0.7 * steps  # continuous
 
 
+def test_d5_two_local_minima_of_a_beam_between_obstacles():
+    """Spec 9.8: a support below and a stop above give the upper cable two local minima; each is proved by sampling."""
+    robot, top = pl.robots.beam().but(gravity=(0, 0, 0)), 12.0
+    cables = tuple(
+        replace(a, drive="effort", effort_limits=(0.0, top), displacement_limits=(-np.inf, np.inf))
+        for a in robot.actuators
+    )
+    model = pl.FemModel(robot.but(actuators=cables))
+    posts = [
+        pl.Cylinder(a=(0.05, -0.03, -0.0177), b=(0.05, 0.03, -0.0177), radius=0.01),
+        pl.Cylinder(a=(0.075, -0.03, 0.018), b=(0.075, 0.03, 0.018), radius=0.01),
+    ]
+    target = pl.PointTarget("tip", (0.1, 0.0, 0.01), axes="xz")
+    problem = pl.invert(model, None, target, obstacles=posts, iterations=1, alarm=0.03).problem
+    found = [solve_qpcc(problem, start=start) for start in ([0.0, 0.0], [top, 0.0], [0.0, top], [top, top])]
+    first, last = min(found, key=lambda s: s.effort[0]), max(found, key=lambda s: s.effort[0])
+    assert last.effort[0] - first.effort[0] > 1.0  # [N]: far apart
+    assert abs(last.objective - first.objective) > 1e-3 * first.objective
+    for solution in (first, last):
+        for angle in np.linspace(0, 2 * np.pi, 33)[:-1]:
+            for radius in (0.01, 0.1):
+                near = np.clip(solution.effort + radius * np.array([np.cos(angle), np.sin(angle)]), 0, top)
+                cost = piecewise_cost(problem, [near[:1], near[1:]]).cost[0, 0]
+                assert cost > solution.objective or np.allclose(near, solution.effort)
+    best = solve_qpcc(problem, search="multistart")
+    assert best.objective <= min(first.objective, last.objective) * (1 + 1e-9)
+
+
 def test_d6_sign_inversion_by_a_blocking_obstacle():
     """A short lower cable lowers the tip; with a support farther out it lifts it instead (spec 9.1)."""
     xs = np.linspace(0, 0.1, 13)[1:4]
@@ -299,18 +347,47 @@ def test_e1_sticking_contacts_do_not_move(padded):
 
 
 def test_e7_pad_with_sticking_contact_runs_through(padded):
-    """The ramp of spec 17.8 as a forward and an inverse run: no penetration, no pull, no exception."""
+    """The 200-step ramp of spec 17.8: at every step a forward state, and one inverse step with sticking contact."""
     rough = [pl.Plane(point=(0, 0, -0.012), normal=(0, 0, 1), friction=0.5)]
-    state = pl.equilibrium(padded, [0, 0, 0], obstacles=rough, alarm=0.05)
+    driven = padded.robot.actuators
+    loose = Padded(padded.robot.but(actuators=tuple(replace(a, drive="effort") for a in driven)))
+    state = pl.equilibrium(loose, np.zeros(3), obstacles=rough, alarm=0.05, strict=True)
     start = state.displacement
-    ratios = []
-    for t in np.linspace(0, 1, 13)[1:]:
+    assert np.allclose(1e3 * start, [-0.552, 0.794, 0.442], atol=6e-4)  # golden
+    problem = Problem(padded, rough, alarm=0.05)
+    state, ratios, closed = state.but(u=start), [], []
+    for t in np.linspace(0, 1, 201)[1:]:
         state = pl.equilibrium(padded, start + t * (STROKES - start), obstacles=rough, alarm=0.05, start=state)
-        tip = padded.locate(state, "tip").position
         assert state.ok
-        command = pl.invert(padded, state, pl.PointTarget("tip", tip), obstacles=rough, alarm=0.05, iterations=1)
+        assert state.contacts.gap.min() > -1e-7
+        assert state.contacts.forces.min() >= 0.0
+        tip = padded.locate(state, "tip").position + [0.0, 0.0, 1e-4]
+        command = pl.invert(padded, state, pl.PointTarget("tip", tip), problem=problem, iterations=1, friction="stick")
         assert np.isfinite(command.effort).all()
-        assert command.state.contacts.forces.min() >= 0.0
+        assert command.solution.contact[::3].min() > -1e-12
         assert command.solution.gap[::3].min() > -1e-9
-        ratios.append(command.solution.friction_ratio.max())
+        carrying = command.solution.contact[::3] > 1e-9
+        closed.append(int(carrying.sum()))
+        ratios.append(float(command.solution.friction_ratio[carrying].max(initial=0.0)))
+    assert closed[0] == 0
+    assert max(closed) >= 2
     assert np.isfinite(ratios).all()
+    assert max(ratios) > 0.5  # sticking asks for more than the cone allows: it is logged, not bounded
+
+
+def test_e7_strokes_asked_of_sticking_contact(padded):
+    """The same ramp as goals of the inverse: where two states have no answer, the third; never pull nor overlap."""
+    rough = [pl.Plane(point=(0, 0, -0.012), normal=(0, 0, 1), friction=0.5)]
+    loose = Padded(padded.robot.but(actuators=tuple(replace(a, drive="effort") for a in padded.robot.actuators)))
+    state = pl.equilibrium(loose, np.zeros(3), obstacles=rough, alarm=0.05, strict=True)
+    start, names, third = state.displacement, padded.robot.actuator_names, 0
+    problem = Problem(padded, rough, alarm=0.05)
+    for t in np.linspace(0, 1, 201)[1:]:
+        goals = [pl.DisplacementTarget(a, float(v)) for a, v in zip(names, start + t * (STROKES - start))]
+        command = pl.invert(padded, state, goals, problem=problem, iterations=1, friction="stick", own_limits=False)
+        assert np.isfinite(command.effort).all()
+        assert command.solution.contact[::3].min() > -1e-12
+        assert command.solution.gap[::3].min() > -1e-9
+        third += bool((command.solution.contact_set == FRICTIONLESS).any())
+        state = command.state
+    assert third > 0

@@ -13,6 +13,7 @@ from pliant.robot import Robot
 from pliant.robots.accordion import accordion
 from pliant.robots.beam import beam, golden_beam
 from pliant.robots.catheter import catheter
+from pliant.robots.cup_trunk import cup_trunk
 from pliant.robots.diamond import diamond
 from pliant.robots.dielectric_crawler import dielectric_crawler
 from pliant.robots.elephant_trunk import elephant_trunk, trunk_channels
@@ -41,6 +42,7 @@ __all__ = [
     "beam",
     "catalogue",
     "catheter",
+    "cup_trunk",
     "diamond",
     "dielectric_crawler",
     "elephant_trunk",
