@@ -292,6 +292,28 @@ def test_sensitivity_of_the_catheter():
         assert relative(exact[:, i], (a - b) / (2 * h)) < 1e-6
 
 
+def test_heavy_beam_lifts_off_the_plane_where_it_should():
+    """Clamped horizontally at height h over a floor: it touches down at a = (72 EI h / w)^(1/4).
+
+    There the floor pushes with w a / 3 in a point, and the clamp carries the other 2 w a / 3 of the free length.
+    """
+    E, rho, R, L, h = 2e6, 1100.0, 0.003, 0.5, 0.004
+    rod = RodBody("wire", length=L, radius=R, material=Corotational.from_young(E, 0.45, density=rho))
+    EI, w = E * np.pi * R**4 / 4, rho * np.pi * R**2 * 9.81
+    a = (72 * EI * h / w) ** 0.25
+    floor = [Plane(point=(0, 0, -h - R), normal=(0, 0, 1))]
+    for elements in (40, 80):
+        model = BeamModel(Robot("wire", (rod,)), elements=elements)
+        state = equilibrium(model, obstacles=floor, strict=True)
+        contacts, step = state.contacts, L / elements
+        x = model.skin_positions(state.q)[contacts.vertices[:, 0], 0]
+        assert contacts.max_penetration < 1e-9
+        assert contacts.forces.sum() == pytest.approx(w * L - 2 / 3 * w * a, rel=1e-3)
+        assert x[contacts.forces > 0].min() == pytest.approx(a, abs=step)
+        edge = np.abs(x - a) < 2.0 * step  # the push at the edge, and what lies on the floor beside it
+        assert contacts.forces[edge].sum() == pytest.approx(w * a / 3 + w * (x[edge].max() + step / 2 - a), rel=0.1)
+
+
 def test_wire_rests_on_a_plane():
     model = BeamModel(wire(push((0, 0, -1))))
     floor = [Plane(point=(0, 0, -0.02), normal=(0, 0, 1))]

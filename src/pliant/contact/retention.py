@@ -22,7 +22,7 @@ _ALIKE = 0.99  # cosine between normals that are the same contact
 
 @dataclass(frozen=True, eq=False)
 class _Planes:
-    """Vertices over the planes of triangles: outward normal (m, 3), gap (m,), barycentric foot (m, 3)."""
+    """Vertices over planes of triangles or lines of segments: outward normal (m, 3), gap (m,), foot (m, 3)."""
 
     normal: Array
     gap: Array
@@ -30,7 +30,7 @@ class _Planes:
 
     @classmethod
     def of(cls, vertices: Array, x: Array, radius: Array, offset: float) -> _Planes:
-        """For contacts whose vertices (m, 4) are the vertex and the triangle; nan where it has no area."""
+        """For contacts whose vertices (m, 4) are the vertex and the triangle or segment; nan where it has no size."""
         v, (a, b, c) = vertices[:, 0], vertices[:, 1:4].T
         u, w, d = x[b] - x[a], x[c] - x[a], x[v] - x[a]
         across = np.cross(u, w)
@@ -40,17 +40,24 @@ class _Planes:
             second = np.einsum("mi,mi->m", np.cross(d, w), across) / area
             third = np.einsum("mi,mi->m", np.cross(u, d), across) / area
         bary = np.stack([1.0 - second - third, second, third], axis=1)
+        line = b == c  # segments of a curve: the way to the nearest point of the line takes the place of the normal
+        if line.any():
+            t = np.einsum("mi,mi->m", d[line], u[line]) / np.einsum("mi,mi->m", u[line], u[line])
+            away = d[line] - t[:, None] * u[line]
+            with np.errstate(divide="ignore", invalid="ignore"):
+                n[line] = away / np.linalg.norm(away, axis=1)[:, None]
+            bary[line] = np.stack([1.0 - t, t, np.zeros_like(t)], axis=1)
         thickness = radius[v] + np.einsum("mk,mk->m", bary, radius[vertices[:, 1:4]])
         return cls(n, np.einsum("mi,mi->m", d, n) - thickness - offset, bary)
 
 
 def _over_faces(contacts: Contacts) -> Array:
-    """Which contacts (m,) are of a soft vertex with a soft triangle."""
+    """Which contacts (m,) are of a soft vertex with a soft triangle or segment."""
     if contacts.vertices.shape[1] < 4 or contacts.gradients is not None:
         return np.zeros(len(contacts), dtype=bool)
     kind = (contacts.key >> 50) & 31
     soft = np.abs(contacts.weights.sum(axis=1)) < 0.5
-    return soft & (kind < 7) & (kind != EDGE_EDGE) & (contacts.vertices[:, 2] != contacts.vertices[:, 3])
+    return soft & (kind < 7) & (kind != EDGE_EDGE)
 
 
 def carried_along(contacts: Contacts, before: Array, after: Array, radius: Array, *, offset: float) -> Contacts:

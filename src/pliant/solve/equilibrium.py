@@ -168,7 +168,7 @@ def _newton(
         if not np.isfinite(size):
             result.status = Status.DIVERGED
             return result
-        if len(rows.value) > rows.drives:
+        if rows.force[rows.drives :].any() or step.force[rows.drives :].any():
             alpha = _descent(problem, system, q, effort, u, step, offset)
         else:
             alpha = _step_length(problem, q, effort, step)

@@ -296,7 +296,9 @@ def _prescribed(rows: Rows) -> Array:
     """Bilateral drives and normals of contacts that press: rows whose motion is known before the step."""
     held = np.isneginf(rows.lower) & (np.arange(rows.size) < rows.drives)
     normal = rows.triples[:, 0] if len(rows.triples) else np.arange(rows.drives, rows.size)
-    held[normal] = rows.force[normal] > 0.0
+    # A step that was cut short leaves forces on contacts that are still open: those may stay open.
+    closed = rows.value[normal] <= max(1e-2 * float(rows.value[normal].max(initial=0.0)), 1e-9)
+    held[normal] = (rows.force[normal] > 0.0) & closed
     return np.flatnonzero(held)
 
 

@@ -227,6 +227,9 @@ class Problem:
             # the normal turns with the point that touches a curved obstacle
             ends, lam = contacts.vertices[i], contacts.forces[i]
             bending = getattr(self.obstacles[contacts.obstacle[i]], "curvature", None)
+            if bending is None and contacts.vertices.shape[1] == 4 and ends[2] == ends[3]:
+                K += lam * self._between_curves(q, x, ends[:3], contacts.weights[i, :3])
+                continue
             C = None if bending is None else bending((contacts.weights[i] @ x[ends])[None])
             if C is None:
                 continue
@@ -245,6 +248,24 @@ class Problem:
                 if bend > 1e-6 * float(e @ e) * float(np.abs(C).max()):
                     K += (lam / bend) * np.outer(row, row)
         return K
+
+    def _between_curves(self, q: Array, x: Array, ends: Array, weights: Array) -> Array:
+        """Minus the second derivative of the distance of a vertex to a segment (vertex, a, b), per unit force (nv, nv).
+
+        The normal turns with the vertex around the segment, and the nearest point slides along it.
+        """
+        apart = weights @ x[ends]
+        distance = float(np.linalg.norm(apart))
+        n = apart / max(distance, 1e-300)
+        C = (np.eye(3) - np.outer(n, n)) / max(distance, 1e-300)
+        J = dense_rows(self.model.skin_rows(q, np.tile(ends, (3, 1)), np.tile(weights, (3, 1)), np.eye(3)))
+        out = -J.T @ C @ J
+        if (np.abs(weights) > 0.0).all():
+            e = x[ends[2]] - x[ends[1]]
+            turn = dense_rows(self.model.skin_rows(q, ends[None, 1:], np.array([[-1.0, 1.0]]), n[None]))[0]
+            row = e @ C @ J + turn
+            out += np.outer(row, row) / float(e @ C @ e)
+        return out
 
     def split(
         self, effort: Array, force: Array, contacts: Contacts | None, states: tuple
