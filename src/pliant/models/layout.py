@@ -181,6 +181,7 @@ class Layout:
             if part.rotates:
                 self.rest[part.q_start + part.translations] = 1.0
         self.rest.setflags(write=False)
+        self._constant_map: sp.csr_matrix | None = None
 
     def _skin(self, skins: list[tuple[int, Array, int]]) -> None:
         triangles = []
@@ -211,8 +212,11 @@ class Layout:
         x = self.rest_nodes.copy()
         x.reshape(-1)[self.flat_free] = q[: len(self.flat_free)]
         for part in self.parts:
-            R, p = self.part_pose(part, q)
-            x[part.nodes] = p + (self.rest_nodes[part.nodes] - part.origin) @ R.T
+            if part.rotates:
+                R, p = self.part_pose(part, q)
+                x[part.nodes] = p + (self.rest_nodes[part.nodes] - part.origin) @ R.T
+            else:
+                x[part.nodes] += part.axes @ q[part.q_start : part.q_start + part.translations]
         return x
 
     def retract(self, q: Array, dq: Array) -> Array:
@@ -242,7 +246,9 @@ class Layout:
         return out
 
     def tangent_map(self, q: Array, x: Array) -> sp.csr_matrix:
-        """d x / d q as a sparse matrix (3 N, nv)."""
+        """d x / d q as a sparse matrix (3 N, nv); constant, and not to be changed, where no part rotates."""
+        if self._constant_map is not None:
+            return self._constant_map
         n = len(self.flat_free)
         rows, cols, vals = [self.flat_free], [np.arange(n)], [np.ones(n)]
         for part in self.parts:
@@ -261,7 +267,10 @@ class Layout:
                     cols.append(np.full(3 * m, b + k + j))
                     vals.append(np.cross(e, r).ravel())
         shape = (self.rest_nodes.size, self.nv)
-        return sp.csr_matrix((np.concatenate(vals), (np.concatenate(rows), np.concatenate(cols))), shape=shape)
+        out = sp.csr_matrix((np.concatenate(vals), (np.concatenate(rows), np.concatenate(cols))), shape=shape)
+        if not any(p.rotates for p in self.parts):
+            self._constant_map = out
+        return out
 
     # ---- points ---------------------------------------------------------------------------------
     def embed(self, position: Array, body: str = "") -> Embedding:
