@@ -1,4 +1,4 @@
-"""Acceptance checks C1-C7, C11-C13, C15 of spec geometric-computing 2.12 (C8-C10: test_remeshing; C3, C14: benchmarks).
+"""Acceptance checks C1-C7, C11-C13, C15 of spec geometric-computing 2.12 (C8-C10: test_remeshing; C3: benchmarks).
 
 Detection is that of `pliant.contact`: one code for all models.
 """
@@ -16,6 +16,7 @@ from pliant.contact import BodyContact, Cylinder, Plane, SelfContact
 from pliant.contact.detection import Detector
 from pliant.geometry import TetMesh
 from pliant.materials import Corotational
+from pliant.models.fem import FemModel
 from pliant.models.geometric import GeometricModel
 from pliant.robot import Robot
 from pliant.robots.silicone_finger import silicone_finger, thesis_silicone
@@ -184,6 +185,32 @@ def test_C13_body_volume_drift(finger):
     J = np.linalg.det(model.deformation_gradients(state))
     volumes = model.layout.groups[0].volumes
     assert state.ok and abs(J @ volumes / volumes.sum() - 1) < 0.01
+
+
+def test_C7_one_query_per_iteration(finger, monkeypatch):
+    """The times are in benchmarks/geometric.py (contact): here what they are made of."""
+    queries, original = [], Detector.detect
+
+    def detect(self, *args, **options):
+        queries.append(1)
+        return original(self, *args, **options)
+
+    monkeypatch.setattr(Detector, "detect", detect)
+    state = flex(finger, finger.command({"air": 1.5}), obstacles=[SelfContact()], alarm=1e-3)
+    assert state.ok and (state.contacts.forces > 0).any()
+    assert len(queries) <= state.iterations + 2
+
+
+@pytest.mark.slow
+def test_C14_far_fewer_linear_solves_than_fem_with_contact(finger):
+    """Same mesh, same contacts; the ratio of the times is in benchmarks/geometric.py (contact)."""
+    command, options = finger.command({"air": 1.5}), {"obstacles": [SelfContact()], "alarm": 1e-3}
+    fem = FemModel(finger.robot)
+    state, reference = flex(finger, command, **options), equilibrium(fem, command, **options)
+    assert state.ok and reference.ok
+    assert reference.iterations > 10 * state.iterations
+    gap = finger.locate(state, "tip").position - fem.locate(reference, "tip").position
+    assert np.linalg.norm(gap) < 0.03 * 0.06
 
 
 def test_C15_a_membrane_moves_only_by_contact_with_the_chamber_below():
