@@ -13,6 +13,7 @@ from numba.experimental import structref
 from pliant._kernels.lie import FAST
 from pliant._kernels.rod_mass import forward_dynamics
 from pliant._kernels.rod_points import locate_points
+from pliant._kernels.rod_statics import static_force, static_tangent
 
 
 class _HandleType(types.StructRef):
@@ -27,8 +28,13 @@ class _PlaceType(_HandleType):
     """Numba's type of the handle of some points."""
 
 
+class _StaticType(_HandleType):
+    """Numba's type of the handle of a model with embedded threads."""
+
+
 structref.register(_HandleType)
 structref.register(_PlaceType)
+structref.register(_StaticType)
 
 
 class RodHandle(structref.StructRefProxy):
@@ -39,8 +45,15 @@ class PlaceHandle(structref.StructRefProxy):
     """Tables t, work w, points c and scratch twists (n, 6)."""
 
 
+class StaticHandle(structref.StructRefProxy):
+    """A RodHandle's fields, tangent work tw, threads c, stiffness K (n, n), scratch value (nth,) and grad (nth, n)."""
+
+
 structref.define_proxy(RodHandle, _HandleType, ["t", "w", "still", "lift", "zero"])
 structref.define_proxy(PlaceHandle, _PlaceType, ["t", "w", "c", "twists"])
+structref.define_proxy(
+    StaticHandle, _StaticType, ["t", "w", "tw", "c", "zero", "still", "lift", "K", "value", "grad"]
+)
 
 
 # Made inside compiled code: the constructors of proxies are not cached on disk, these are.
@@ -54,6 +67,24 @@ def rod_handle(t, w, still, lift, zero):
 def place_handle(t, w, c, twists):
     """A PlaceHandle; it refers to the arrays, it does not copy them."""
     return PlaceHandle(t, w, c, twists)
+
+
+@njit(cache=True)
+def static_handle(t, w, tw, c, zero, still, lift, K, value, grad):
+    """A StaticHandle; it refers to the arrays, it does not copy them."""
+    return StaticHandle(t, w, tw, c, zero, still, lift, K, value, grad)
+
+
+@njit(cache=True, fastmath=FAST, error_model="numpy")
+def tangent(s, q, effort, f, H):
+    """f (n,) <- force and H (n, n) <- -df/dq under thread efforts (nth,), which are overwritten."""
+    static_tangent(s.t, s.w, s.tw, s.c, q, s.zero, s.still, s.lift, effort, s.K, s.value, s.grad, f, H)
+
+
+@njit(cache=True, fastmath=FAST, error_model="numpy")
+def force(s, q, effort, f):
+    """f (n,) <- force under thread efforts (nth,)."""
+    static_force(s.t, s.w, s.c, q, s.zero, s.still, s.lift, effort, s.K, s.value, s.grad, f)
 
 
 @njit(cache=True, fastmath=FAST, error_model="numpy")

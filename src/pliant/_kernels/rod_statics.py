@@ -5,6 +5,7 @@ from __future__ import annotations
 from numba import njit
 
 from pliant._kernels.lie import FAST
+from pliant._kernels.rod_dynamics import inverse_dynamics
 from pliant._kernels.rod_tangent import inverse_dynamics_derivatives
 from pliant._kernels.rod_threads import thread_hessian, thread_values
 
@@ -33,3 +34,20 @@ def static_tangent(t, w, tw, c, q, zero, still, lift, effort, K, value, grad, f,
             s = 0.5 * (H[i, j] + H[j, i]) + K[i, j]
             H[i, j] = s
             H[j, i] = s
+
+
+@njit(cache=True, fastmath=FAST, error_model="numpy")
+def static_force(t, w, c, q, zero, still, lift, effort, K, value, grad, f):
+    """f (n,) <- force of gravity, elasticity K (n, n), and threads with their efforts (nth,)."""
+    n = q.shape[0]
+    inverse_dynamics(t, w, q, zero, zero, still, lift, f)
+    for i in range(n):
+        s = -f[i]
+        for j in range(n):
+            s -= K[i, j] * q[j]
+        f[i] = s
+    if effort.shape[0]:
+        thread_values(t, c, q, value, grad)
+        for a in range(effort.shape[0]):
+            for i in range(n):
+                f[i] += effort[a] * grad[a, i]

@@ -20,7 +20,6 @@ from pliant._kernels import rod_dynamics as _dyn
 from pliant._kernels import rod_handle as _handle
 from pliant._kernels import rod_mass as _mass
 from pliant._kernels import rod_points as _pts
-from pliant._kernels import rod_statics as _stat
 from pliant._kernels import rod_tangent as _tan
 from pliant.bodies import RodBody
 from pliant.errors import ArgumentError, UnknownNameError
@@ -89,7 +88,8 @@ class RodModel:
         self._points: dict[tuple[str, ...], Any] = {}
         self._skin, self._skin_points = self._make_skin(rods, skin_points)
         self._paths: RodPaths | None = None
-        self._sweep: Any = None  # made when first needed: compiled handles cannot be pickled
+        self._sweep: Any = None  # compiled handles are made when first needed: they cannot be pickled
+        self._static: Any = None
 
     # ---- sizes ---------------------------------------------------------------------------------
     @property
@@ -131,9 +131,11 @@ class RodModel:
         """-d energy / d q (nv,)."""
         q = self._check(q)
         tau = np.empty(self._n)
-        _dyn.inverse_dynamics(
-            self.tables, self._work, q, self._zero, self._zero, self._still, self._lift, tau
-        )
+        if self.drives.embedded:
+            _handle.force(self._threaded(), q, np.asarray(effort, float)[self.drives.thread_index], tau)
+            return tau
+        zero, still = self._zero, self._still
+        _dyn.inverse_dynamics(self.tables, self._work, q, zero, zero, still, self._lift, tau)
         f = -tau - self._K @ q
         return f + effort @ self._columns(q) if self.nu else f
 
@@ -150,11 +152,7 @@ class RodModel:
         n = self._n
         tau, H = np.empty(n), np.empty((n, n))
         if self.drives.embedded:
-            given, (value, grad) = np.asarray(effort, float)[self.drives.thread_index], self.drives.scratch
-            _stat.static_tangent(
-                self.tables, self._work, self._tangent_work, self.drives.threads, q, self._zero, self._still,
-                self._lift, given, self._K, value, grad, tau, H,
-            )  # fmt: skip
+            _handle.tangent(self._threaded(), q, np.asarray(effort, float)[self.drives.thread_index], tau, H)
             return tau, H
         zero, still = self._zero, self._still
         _tan.inverse_dynamics_derivatives(
@@ -342,7 +340,7 @@ class RodModel:
     # ---- inside ------------------------------------------------------------------------------------
     def __getstate__(self) -> dict[str, Any]:
         """Everything but the compiled handles, which are made again when needed."""
-        return {**self.__dict__, "_points": {}, "_sweep": None}
+        return {**self.__dict__, "_points": {}, "_sweep": None, "_static": None}
 
     def _derivatives(self, q: Array, v: Array, a: Array, lift: Array) -> tuple[Array, Array, Array]:
         n = self._n
@@ -352,6 +350,15 @@ class RodModel:
             self.tables, self._work, self._tangent_work, q, v, a, self._still, lift, tau, Hq, Hv, True
         )
         return tau, Hq, Hv
+
+    def _threaded(self) -> Any:
+        """The handle of a model whose actuators are all threads inside the body."""
+        if self._static is None:
+            self._static = _handle.static_handle(
+                self.tables, self._work, self._tangent_work, self.drives.threads, self._zero, self._still,
+                self._lift, self._K, *self.drives.scratch,
+            )  # fmt: skip
+        return self._static
 
     def _drag_force(self, q: Array, v: Array) -> Array:
         """Generalised force of the fluid on the rods (nv,)."""
