@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from pliant._kernels.tangents import tangents_of
 from pliant.errors import ArgumentError, UnknownNameError
 
 if TYPE_CHECKING:
@@ -40,13 +41,7 @@ OPEN, STICK, SLIDE, FRICTIONLESS = ContactState
 
 def tangent_basis(normal: Array) -> Array:
     """Two unit tangents t, s per normal (m, 2, 3), right-handed: t x s = n; smooth almost everywhere."""
-    n = np.asarray(normal, dtype=float).reshape(-1, 3)
-    sign = np.where(n[:, 2] < 0.0, -1.0, 1.0)
-    a = -1.0 / (sign + n[:, 2])
-    b = n[:, 0] * n[:, 1] * a
-    t = np.stack([1.0 + sign * n[:, 0] ** 2 * a, sign * b, -sign * n[:, 0]], axis=1)
-    s = np.stack([b, sign + n[:, 1] ** 2 * a, -n[:, 1]], axis=1)
-    return np.stack([t, s], axis=1)
+    return tangents_of(np.ascontiguousarray(normal, dtype=float).reshape(-1, 3))
 
 
 @dataclass(frozen=True, eq=False)
