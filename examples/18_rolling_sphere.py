@@ -95,11 +95,11 @@ def main(quick: bool = False) -> float:
     """Roll along x; returns the distance [mm]."""
     model = pl.FemModel(pl.robots.rolling_sphere(divisions=4 if quick else 7))
     run = roll(model, 8 if quick else 50)
-    height, effort = run.before.mean(axis=0)[2], run.state.effort
+    radius, effort = 0.5 * np.ptp(run.before[:, 0]), run.state.effort
     print(f"{model!r}: {len(run.errors)} steps, {run.unsolved} not converged, {np.mean(run.contacts):.0f} contacts")
-    angle, rigid = math.degrees(rolled_angle(run.before, run.after)), math.degrees(run.distance / height)
+    angle, rigid = math.degrees(rolled_angle(run.before, run.after)), math.degrees(run.distance / radius)
     print(f"rolled {1e3 * run.distance:.2f} mm and {angle:.1f} degrees (a rigid sphere: {rigid:.1f})")
-    print(f"barycentre {1e3 * np.mean(run.errors):.4f} mm from its path on average, {1e3 * max(run.errors):.4f} mm at most")
+    print(f"barycentre {1e3 * np.mean(run.errors):.4f} mm from its path (mean), {1e3 * max(run.errors):.4f} mm at most")
     print(f"surface points {1e3 * max(run.off):.2f} mm at most; friction needed {max(run.friction):.2f}")
     print(f"stiffness {effort[:-1].min() + 1:.2f} to {effort[:-1].max() + 1:.2f}, pressure {effort[-1]:.0f} Pa")
     if not quick:
