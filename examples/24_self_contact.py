@@ -41,7 +41,7 @@ def main(quick: bool = False) -> float:
         reach = 0.75 * float(model.positions(model.rest)[:, 0].max())
         bar = Capsule((reach, -0.03, -0.016), (reach, 0.03, -0.016), 0.014)
         held = None
-        for ratio in (1.1, 1.2, 1.3) if quick else (1.1, 1.2, 1.3, 1.5):
+        for ratio in (1.1, 1.25) if quick else (1.1, 1.2, 1.3, 1.5):
             command = model.command({"air": ratio})
             held = flex(model, command, start=held, obstacles=[bar, SelfContact()], alarm=2e-3, strict=True)
         contacts = held.contacts

@@ -47,7 +47,7 @@ def main(quick: bool = False) -> float:
 
     middle = flex(model, np.full(3, 160e3))
     apex = model.locate(middle, "tip").position
-    path = flower(apex, radius=0.010, half_width=0.003, drop=6e-4, count=6 if quick else 60)
+    path = flower(apex, radius=0.010, half_width=0.003, drop=6e-4, count=4 if quick else 60)
     run = pl.follow(model, path, start=middle)
     checked = np.array([model.locate(flex(model, u), "tip").position for u in run.u[::5]])
     error = 1e3 * np.linalg.norm(checked - path[::5], axis=1).max()
