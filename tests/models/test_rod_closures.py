@@ -182,3 +182,10 @@ def test_closures_in_robot_files_and_bad_input(tmp_path):
     lost = weld("c", point=(0.5, 0, 0), other_point=(0, 0, 0), body="left", other="middle")
     with pytest.raises(UnknownNameError, match="left"):
         RodModel(model.robot.but(actuators=lost))
+
+
+def test_models_that_linearise_their_actuators_refuse_loops():
+    body = pl.RodBody("rod", 0.3, R, RUBBER)
+    joint = weld("ring", point=(0.3, 0, 0), other_point=(0, 0, 0), body="rod", other="rod")
+    with pytest.raises(ArgumentError, match=r"ring\.x"):
+        pl.LinkModel(pl.Robot("ring", (body,), actuators=joint))

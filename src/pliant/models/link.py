@@ -360,6 +360,11 @@ class LinkModel:
 
     def _springs(self, chambers: Mapping[str, ChamberPath], stiffness: Array | None) -> None:
         """Springs, dampers and actuators, all from the constant-strain rod of the same arm."""
+        for actuator in self.robot.actuators:
+            if actuator.kind in ("closure", "wrench", "line_load") or getattr(actuator, "friction", 0.0):
+                raise ArgumentError(
+                    "robot", f"{actuator.name!r}: loops, loads and friction of cables are not modelled here", "a RodModel"
+                )
         strains = ("twist", "bend_y", "bend_z", "stretch")
         rod = RodModel(
             self.robot,
