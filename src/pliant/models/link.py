@@ -363,7 +363,7 @@ class LinkModel:
         for actuator in self.robot.actuators:
             if actuator.kind in ("closure", "wrench", "line_load") or getattr(actuator, "friction", 0.0):
                 raise ArgumentError(
-                    "robot", f"{actuator.name!r}: loops, loads and friction of cables are not modelled here", "a RodModel"
+                    "robot", f"{actuator.name!r}: loops, loads and cable friction are not modelled here", "a RodModel"
                 )
         strains = ("twist", "bend_y", "bend_z", "stretch")
         rod = RodModel(
