@@ -10,7 +10,7 @@ import pytest
 from pliant import robots
 from pliant.cli import main
 
-RODS = ("catheter", "octopus_arm", "elephant_trunk", "four_segment_arm")
+RODS = ("catheter", "octopus_arm", "elephant_trunk", "four_segment_arm", "printed_link", "six_link")
 FINGER = ("compare", "finger", "--with", "size=0.0075", "--set", "cable=8mm")
 
 

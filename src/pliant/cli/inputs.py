@@ -23,7 +23,7 @@ UNITS = {
     "N": ("N", 1.0), "mN": ("N", 1e-3), "V": ("V", 1.0), "kV": ("V", 1e3),
 }  # fmt: skip
 #: Models that take a robot and nothing else: `pliant.models.<name>.<Name>Model`.
-MODELS = ("fem", "geometric", "rod", "beam")
+MODELS = ("fem", "geometric", "rod", "beam", "pcc")
 _NUMBER = re.compile(r"^\s*([-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?)\s*([A-Za-z^0-9]*)\s*$")
 
 
@@ -133,8 +133,9 @@ def build_model(args: argparse.Namespace, robot: Robot) -> Any:
     name = args.model
     if name == "auto":
         name = entry.kind if entry else "rod" if rods else "fem"
-    if rods != (name in ("rod", "beam")):
-        raise ArgumentError("--model", f"{name} does not model {robot.name}", "rod, beam" if rods else "fem, geometric")
+    if rods != (name in ("rod", "beam", "pcc")):
+        valid = "rod, beam, pcc" if rods else "fem, geometric"
+        raise ArgumentError("--model", f"{name} does not model {robot.name}", valid)
     options = dict(entry.options(robot)) if entry and entry.kind == name else {}
     if args.element:
         if rods:

@@ -17,7 +17,16 @@ from pliant.robots.cup_trunk import cup_trunk
 from pliant.robots.diamond import diamond
 from pliant.robots.dielectric_crawler import dielectric_crawler
 from pliant.robots.elephant_trunk import elephant_trunk, trunk_channels
-from pliant.robots.entries import Entry, arm_chambers, own_surface, quadratic, sheet_on_boxes, trunk_chambers
+from pliant.robots.entries import (
+    Entry,
+    arm_chambers,
+    own_surface,
+    printed_laws,
+    quadratic,
+    sheet_on_boxes,
+    six_laws,
+    trunk_chambers,
+)
 from pliant.robots.finger import finger
 from pliant.robots.four_segment_arm import arm_channels, four_segment_arm
 from pliant.robots.mannequin import mannequin, torso_surface
@@ -26,9 +35,11 @@ from pliant.robots.notched_finger import notched_finger
 from pliant.robots.octopus_arm import octopus_arm
 from pliant.robots.pneumatic_finger import pneumatic_finger
 from pliant.robots.pneunet import pneunet
+from pliant.robots.printed_link import printed_link
 from pliant.robots.rolling_ring import rolling_ring
 from pliant.robots.rolling_sphere import rolling_sphere
 from pliant.robots.silicone_finger import silicone_finger
+from pliant.robots.six_link import six_link
 from pliant.robots.three_chamber_arm import three_chamber_arm
 from pliant.robots.three_fingertips import three_fingertips
 from pliant.robots.tower import slot_pairs, tower
@@ -57,9 +68,11 @@ __all__ = [
     "octopus_arm",
     "pneumatic_finger",
     "pneunet",
+    "printed_link",
     "rolling_ring",
     "rolling_sphere",
     "silicone_finger",
+    "six_link",
     "slot_pairs",
     "three_chamber_arm",
     "three_fingertips",
@@ -91,6 +104,8 @@ _CATALOGUE: tuple[Entry, ...] = (
     Entry(octopus_arm, "rod", {"m1a": 3.0}),
     Entry(elephant_trunk, "rod", {"l1a": 4e5}, options=trunk_chambers),
     Entry(four_segment_arm, "rod", {"s1p1": 125e3}, options=arm_chambers),
+    Entry(printed_link, "pcc", {"b1": 20e3}, options=printed_laws),
+    Entry(six_link, "pcc", {"b1": 50e3}, options=six_laws),
 )
 
 

@@ -24,7 +24,7 @@ class Entry:
 
     Attributes:
         make: function that returns the robot.
-        kind: the model that suits it: "fem", "geometric", "rod" or "beam".
+        kind: the model that suits it: "fem", "geometric", "rod", "beam" or "pcc".
         options: robot -> keyword arguments of that model.
         obstacles: robot -> contacts that belong to the robot itself (its bodies, its own surface).
         move: a moderate command that shows what the robot does [unit of each drive].
@@ -65,6 +65,20 @@ def trunk_chambers(robot: Robot) -> dict[str, Any]:
     from pliant.robots.elephant_trunk import trunk_channels
 
     return {"chambers": trunk_channels()}
+
+
+def printed_laws(robot: Robot) -> dict[str, Any]:
+    """The joint law and the input map of the printed link."""
+    from pliant.robots.printed_link import link_laws
+
+    return link_laws()
+
+
+def six_laws(robot: Robot) -> dict[str, Any]:
+    """The joint law and the input map of the six-link benchmark."""
+    from pliant.robots.six_link import six_link_laws
+
+    return six_link_laws()
 
 
 def sheet_on_boxes(robot: Robot) -> tuple[Any, ...]:

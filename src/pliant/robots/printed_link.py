@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from typing import Any
 
 from pliant.actuators import Chamber
 from pliant.bodies import Point, RodBody
@@ -53,6 +54,25 @@ def printed_link(*, payload: float = 0.0, upright: bool = True, radius: float = 
     )
 
 
+def link_laws(*, hyperelastic: bool = False, damping: float = 2.3e-7) -> dict[str, Any]:
+    """Joint law, damping and input gains of the printed link: keyword arguments of `PccModel`.
+
+    Args:
+        hyperelastic: stiffening joint law whose slope at rest is the Hookean one; Hookean otherwise.
+        damping: of the curvature; 1.9e-7 to 2.8e-7 is what the published traces show.
+    """
+    k_e, k_b = 50.6, 5.8e-4 * LENGTH
+    if hyperelastic:
+        # the shapes of the FEM curves, with their published ratios, on the identified stiffness at rest
+        a, b = AXIAL[0] / (AXIAL[0] - AXIAL[1]), BENDING[0] / (BENDING[0] - BENDING[1])
+        joints = JointLaw(
+            (k_e * a, k_e * (a - 1.0), AXIAL[2] * LENGTH), (k_b * b, k_b * (b - 1.0), BENDING[2] * LENGTH), "tangent"
+        )
+    else:
+        joints = JointLaw.hookean(k_e, k_b)
+    return {"joints": joints, "damping": (1e-2, damping), "gains": GAINS, "rotary": False}
+
+
 def link_model(
     *, payload: float = 0.0, hyperelastic: bool = False, upright: bool = True, damping: float = 2.3e-7
 ) -> PccModel:
@@ -65,16 +85,7 @@ def link_model(
         damping: of the curvature; 1.9e-7 to 2.8e-7 is what the published traces show.
     """
     robot = printed_link(payload=payload, upright=upright)
-    k_e, k_b = 50.6, 5.8e-4 * LENGTH
-    if hyperelastic:
-        # the shapes of the FEM curves, with their published ratios, on the identified stiffness at rest
-        a, b = AXIAL[0] / (AXIAL[0] - AXIAL[1]), BENDING[0] / (BENDING[0] - BENDING[1])
-        joints = JointLaw(
-            (k_e * a, k_e * (a - 1.0), AXIAL[2] * LENGTH), (k_b * b, k_b * (b - 1.0), BENDING[2] * LENGTH), "tangent"
-        )
-    else:
-        joints = JointLaw.hookean(k_e, k_b)
-    return PccModel(robot, joints=joints, damping=(1e-2, damping), gains=GAINS, rotary=False)
+    return PccModel(robot, **link_laws(hyperelastic=hyperelastic, damping=damping))
 
 
 def link_creep() -> Creep:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from typing import Any
 
 from pliant.actuators import Chamber
 from pliant.bodies import Point, RodBody
@@ -42,6 +43,13 @@ def six_link() -> Robot:
     )
 
 
+def six_link_laws() -> dict[str, Any]:
+    """Number of links, joint law, damping and input gains of the benchmark: keyword arguments of `PccModel`."""
+    s = LENGTH**2
+    joints = JointLaw((2230.0, 1740.0, 45.5 * LENGTH), (0.425 * s, 0.4 * s, 0.229 * LENGTH), "secant")
+    return {"links": LINKS, "joints": joints, "damping": (1e-2, 1.05e-5), "gains": GAINS, "rotary": False}
+
+
 def six_link_model() -> PccModel:
     """The benchmark's model: bending law 0.425, 0.4 N m/rad (secant), printed damping.
 
@@ -50,9 +58,7 @@ def six_link_model() -> PccModel:
     the passive links swing as published (amplitudes falling from 35 over 19 to 0.4 1/m), without it they do
     not.
     """
-    s = LENGTH**2
-    joints = JointLaw((2230.0, 1740.0, 45.5 * LENGTH), (0.425 * s, 0.4 * s, 0.229 * LENGTH), "secant")
-    return PccModel(six_link(), links=LINKS, joints=joints, damping=(1e-2, 1.05e-5), gains=GAINS, rotary=False)
+    return PccModel(six_link(), **six_link_laws())
 
 
 def six_link_start() -> list[float]:
