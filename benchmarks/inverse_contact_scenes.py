@@ -21,6 +21,8 @@ os.environ.setdefault("OMP_NUM_THREADS", "1")
 import numpy as np
 
 import pliant as pl
+from pliant.models.beam import BeamModel
+from pliant.robots.cup_trunk import CUP_POINTS, cup_trunk, grasp_contact, grasped
 from pliant.robots.three_fingertips import POINTS, fingertip_pairs
 from pliant.solve.problem import Problem
 
@@ -138,7 +140,45 @@ def fingers() -> ContactScene:
     )  # fmt: skip
 
 
-SCENES = {f.__name__: f for f in (ring, sphere, fingers)}
+def cup() -> ContactScene:
+    """The trunk that moves a cup it holds (spec 13.3)."""
+    model = pl.FemModel(cup_trunk())
+    touching, dt, alarm = [grasp_contact()], 0.02, 3e-3
+    state = grasped(model, steps=20)
+    forward = pl.Stepper(model, obstacles=touching, scheme="euler", alarm=alarm)
+    home = model.locate(state, CUP_POINTS).position
+    slow = [pl.EffortTarget(a, float(e), weight=1e-3) for a, e in zip(model.robot.actuator_names, state.effort)]
+
+    def targets(t: float) -> list:
+        return [pl.PointsTarget(CUP_POINTS, home + min(1.0, t) * np.array([0.008, 0.002, 0.006])), *slow]
+
+    return ContactScene(
+        "trunk + cup", 185.18e-3, 35.47e-3, "2127 + 3765 DoFs, 81 contacts", model, state, targets, touching, alarm,
+        lambda s, c: forward.step(s, c.effort, dt), dt, [pl.GraspFloor(0.8)],
+    )  # fmt: skip
+
+
+def catheter() -> ContactScene:
+    """The catheter in a vessel (spec 11.1): at its 61 DoFs nodes and segments make at most 21 contacts, not 47."""
+    model = BeamModel(pl.robots.catheter().but(gravity=(0.0, 0.0, 0.0)), elements=10)
+    turn = np.array([0.14, 0.0, 0.008])
+    axis = np.array([(-0.05, 0.0, 0.0), (0.12, 0.0, 0.0), turn, turn + [0.03, 0.0, 0.036]])
+    wall, alarm = [pl.Pipe(centreline=axis, radius=0.005)], 0.006
+    state = pl.equilibrium(model, None, obstacles=wall, alarm=alarm)
+    along = np.array([(0.102, 0.0, 0.0), axis[1], turn, 0.1 * turn + 0.9 * axis[3]])
+    length = np.concatenate([[0.0], np.cumsum(np.linalg.norm(np.diff(along, axis=0), axis=1))])
+
+    def targets(t: float) -> list:
+        goal = [np.interp(min(t / 0.8, 1.0) * length[-1], length, along[:, i]) for i in range(3)]
+        return [pl.PointTarget("tip", tuple(goal))]
+
+    return ContactScene(
+        "catheter", 3.88e-3, 3.13e-3, "66 DoFs, 47 contacts", model, state, targets, wall, alarm,
+        lambda s, c: c.state,
+    )  # fmt: skip
+
+
+SCENES = {f.__name__: f for f in (ring, sphere, fingers, cup, catheter)}
 
 
 def measure(scene: ContactScene, steps: int) -> dict[str, Any]:
