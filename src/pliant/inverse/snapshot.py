@@ -38,6 +38,8 @@ class Snapshot:
 
     def actuation(self, q: Array, effort: Array) -> Array:
         """d force / d effort (nv, nu)."""
+        if q is self._q and "rows" in self._known and getattr(self._model, "conservative", False):
+            return self._known["rows"].T
         return self._once("actuation", q, lambda: self._model.actuation(q, effort))
 
     def displacement(self, q: Array) -> Array:

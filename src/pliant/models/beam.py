@@ -33,6 +33,9 @@ class BeamModel:
         shear: Timoshenko instead of Euler-Bernoulli.
     """
 
+    #: `displacement_rows` is the transpose of `actuation`
+    conservative = True
+
     def __init__(self, robot: Robot, *, elements: int | Mapping[str, int] = 10, shear: bool = False) -> None:
         self.robot = robot
         self.layout = BeamLayout(robot, elements, shear)
@@ -137,7 +140,7 @@ class BeamModel:
         wrench = np.zeros((len(p), 6))
         wrench[:, 3:] = L.mass[:, None] * L.gravity
         kernels.element_forces(p, Q, L.ends, L.lengths, L.stiffness, L.strain, mode, wrench, elements)
-        self.drives.add_wrench(p, Q, effort, wrench)
+        self.drives.add_wrench(self.drives.carried(p, Q), effort, wrench)
         return wrench
 
     def stiffness(self, q: Array, effort: Array) -> Operator:
@@ -157,11 +160,12 @@ class BeamModel:
         """d displacement / d q (nu, nv)."""
         p, Q = self.poses(q)
         rows = np.zeros((self.nu, self.nv))
+        carried = self.drives.carried(p, Q)
         for i in range(self.nu):
             unit = np.zeros(self.nu)
             unit[i] = 1.0
             wrench = np.zeros((len(p), 6))
-            self.drives.add_wrench(p, Q, unit, wrench)
+            self.drives.add_wrench(carried, unit, wrench)
             rows[i] = self.layout.reduce(wrench)
             self.drives.add_slides(unit, rows[i])
         return rows

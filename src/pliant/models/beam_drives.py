@@ -10,7 +10,6 @@ import numpy as np
 from pliant._kernels.beam import add_moment, path_gradient, path_hessian, path_length
 from pliant.actuators import Actuator, Cable, PointForce, Slide
 from pliant.errors import ArgumentError
-from pliant.lie import matrix_from_quaternion
 from pliant.models.beam_layout import BeamLayout
 
 Array = np.ndarray
@@ -76,22 +75,20 @@ class BeamDrives:
             self._path_pairs[i] = table
         self._own = np.array([layout.pair(n, n) if n >= 0 else -1 for n in self.node], dtype=np.int64)
 
-    def _carried(self, p: Array, Q: Array) -> tuple[Array, Array]:
+    def carried(self, p: Array, Q: Array) -> tuple[Array, Array]:
         """Positions of the carried points and their arms about their nodes (m, 3)."""
         arm = np.zeros_like(self.offset)
         x = self.offset.copy()
         held = self.node >= 0
         if held.any():
             nodes = self.node[held]
-            unique, inverse = np.unique(nodes, return_inverse=True)
-            R = np.array([matrix_from_quaternion(Q[n]) for n in unique])
-            arm[held] = np.einsum("nij,nj->ni", R[inverse], self.offset[held])
+            arm[held] = _turned(Q[nodes], self.offset[held])
             x[held] = p[nodes] + arm[held]
         return x, arm
 
     def values(self, p: Array, Q: Array, q: Array) -> Array:
         """Displacements (nu,)."""
-        x, _ = self._carried(p, Q)
+        x, _ = self.carried(p, Q)
         out = np.empty(len(self._kind))
         for i, (kind, data) in enumerate(self._kind):
             if kind == "path":
@@ -112,9 +109,9 @@ class BeamDrives:
                 f[data[0]] += float(e) * data[1]
         return f
 
-    def add_wrench(self, p: Array, Q: Array, effort: Array, wrench: Array) -> None:
-        """Add the wrenches of the actuators on the nodes (n, 6); slides act on coordinates, see `add_slides`."""
-        x, arm = self._carried(p, Q)
+    def add_wrench(self, carried: tuple[Array, Array], effort: Array, wrench: Array) -> None:
+        """Add the wrenches of the actuators on the nodes (n, 6), for points `carried`; see `add_slides` for slides."""
+        x, arm = carried
         f = self._pull(x, effort)
         held = self.node >= 0
         np.add.at(wrench[:, 3:], self.node[held], f[held])
@@ -128,7 +125,7 @@ class BeamDrives:
 
     def add_hessian(self, p: Array, Q: Array, effort: Array, blocks: Array) -> None:
         """Add -sum effort d^2 displacement / dq^2 to the node blocks (pairs, 6, 6)."""
-        x, arm = self._carried(p, Q)
+        x, arm = self.carried(p, Q)
         for i, ((kind, data), e) in enumerate(zip(self._kind, effort)):
             if kind == "path" and e:
                 path = self._path_pairs[i]
@@ -139,7 +136,7 @@ class BeamDrives:
 
     def read(self, p: Array, Q: Array, state: Any) -> dict[str, float]:
         """Readings of all actuators."""
-        x, _ = self._carried(p, Q)
+        x, _ = self.carried(p, Q)
         value = self.values(p, Q, state.q)
         out: dict[str, float] = {}
         for a, (kind, data), d, e in zip(self.actuators, self._kind, value, state.effort):
@@ -153,5 +150,13 @@ class BeamDrives:
 
     def paths(self, p: Array, Q: Array) -> dict[str, Array]:
         """Polylines of the cables [m]."""
-        x, _ = self._carried(p, Q)
+        x, _ = self.carried(p, Q)
         return {a.name: x[data] for a, (kind, data) in zip(self.actuators, self._kind) if kind == "path"}
+
+
+def _turned(Q: Array, offsets: Array) -> Array:
+    """Vectors (m, 3) turned by quaternions wxyz (m, 4), normalised here."""
+    Q = Q / np.sqrt(np.einsum("ni,ni->n", Q, Q))[:, None]
+    w, u = Q[:, :1], Q[:, 1:]
+    twist = 2.0 * np.cross(u, offsets)
+    return offsets + w * twist + np.cross(u, twist)
