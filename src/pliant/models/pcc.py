@@ -201,6 +201,9 @@ class PccModel:
                 raise ArgumentError("inputs", f"shape {self._map.shape}", f"({n}, {len(robot.actuators)}) numbers")
 
     # ---- sizes ---------------------------------------------------------------------------------------------
+    def __repr__(self) -> str:
+        return f"PccModel({self.robot.name!r}, {self.nv} dofs)"
+
     @property
     def nq(self) -> int:
         """Length of a configuration vector."""

@@ -92,6 +92,9 @@ class RodModel:
         self._static: Any = None
 
     # ---- sizes ---------------------------------------------------------------------------------
+    def __repr__(self) -> str:
+        return f"RodModel({self.robot.name!r}, {self.nv} dofs)"
+
     @property
     def nq(self) -> int:
         """Length of a configuration vector."""
