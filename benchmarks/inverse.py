@@ -186,11 +186,11 @@ def draw(rows: dict[str, dict[str, Any]], path: Path) -> None:
         for part, colour in zip(parts, inverse_cost.COLOURS):
             ax.barh(i, part / total, left=left, color=colour)
             left += part / total
-        bar = "" if r["reference"] is None else f" ({r['reference'] / r['step']:.1f} times faster)"
+        bar = "" if r["reference"] is None else f" (theirs / ours {r['reference'] / r['step']:.1f})"
         ax.text(1.01, i, f"{1e3 * r['step']:.1f} ms{bar}", va="center", fontsize=8)
     handles = [plt.Rectangle((0, 0), 1, 1, color=c) for c in inverse_cost.COLOURS]
     ax.legend(handles, [*PHASES, "rest"], ncol=6, loc="lower center", bbox_to_anchor=(0.5, 1.0), fontsize=8)
-    ax.set(yticks=range(len(chosen)), yticklabels=list(chosen), xlim=(0, 1.28), xlabel="share of a step")
+    ax.set(yticks=range(len(chosen)), yticklabels=list(chosen), xlim=(0, 1.3), xlabel="share of a step")
     ax.set_xticks([0, 0.25, 0.5, 0.75, 1.0], ["0", "25 %", "50 %", "75 %", "100 %"])
     ax.invert_yaxis()
     path.parent.mkdir(parents=True, exist_ok=True)
