@@ -154,6 +154,34 @@ def main() -> dict[str, float]:
             f"  squeezed to {squeeze:.1f}, alarm {1e3 * alarm:.2f} mm: {count:5d} contacts, "
             f"{ms:7.2f} ms wall, {cpu:7.2f} ms cpu"
         )
+    headline |= moving()
+    return headline
+
+
+def moving() -> dict[str, float]:
+    """Self-collision of the pneumatic finger of 44k tets along its motion, lists of candidates made anew included."""
+    from pliant.models.geometric import GeometricModel
+    from pliant.robots.pneumatic_finger import pneumatic_finger
+    from pliant.solve.flex import flex
+
+    model = GeometricModel(pneumatic_finger(size=2.9e-3, layers=2))
+    ends = [flex(model, model.command({"air": ratio})).q for ratio in (2.3, 2.4)]
+    detector = Detector(model, [SelfContact()], alarm=5e-4)
+    detector.detect(ends[0])
+    headline = {}
+    print(f"\npneumatic finger, {len(model.skin.triangles)} skin triangles, volume ratio 2.3 to 2.4, alarm 0.5 mm")
+    way = 1e3 * float(np.abs(ends[1] - ends[0]).max())
+    for far in (0.5, 0.1, 0.02, 0.005):  # mm per query
+        cpu = []
+        for k in range(min(60, int(way / far))):
+            t = k * far / way
+            q = (1.0 - t) * ends[0] + t * ends[1]
+            start = time.thread_time()
+            detector.detect(q)
+            cpu.append(1e3 * (time.thread_time() - start))
+        mean, median, worst = np.mean(cpu[5:]), np.median(cpu[5:]), np.max(cpu[5:])
+        headline[f"finger, {far} mm per query"] = float(mean)
+        print(f"  {far:5.2f} mm per query: mean {mean:6.2f}, median {median:6.2f}, worst {worst:6.2f} ms cpu")
     return headline
 
 

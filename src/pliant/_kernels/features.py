@@ -148,11 +148,6 @@ def primitive_boxes(f, slack, low, high):
                     for d in range(3):
                         low[p, 3 + d] = min(low[p, 3 + d], around[v, d])
                         high[p, 3 + d] = max(high[p, 3 + d], around[v, 3 + d])
-        if every or least < 0.3:  # spikes push anywhere
-            for d in range(3, 6):
-                low[p, d], high[p, d] = -2.0, 2.0
-        else:
-            room = slack + 1.0 / least - 1.0
-            for d in range(3, 6):
-                low[p, d] -= room
-                high[p, d] += room
+        room = np.inf if every or least < 0.3 else slack + 1.0 / least - 1.0  # spikes push anywhere
+        for d in range(3, 6):
+            low[p, d], high[p, d] = max(low[p, d] - room, -1.5), min(high[p, d] + room, 1.5)

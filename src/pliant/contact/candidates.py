@@ -42,6 +42,7 @@ class Candidates:
         self._skin = skin
         self._trees: tuple[Tree, Tree] | None = None
         self._boxes: tuple[Array, ...] = ()
+        self._uses = 0  # queries that the list has served
         self._reach = (0.0, 0.0)  # how much may move and turn before the list is too short
         self._lists: tuple[Array, Array, Array] = (np.zeros((0, 2), dtype=np.int64),) * 3
 
@@ -55,14 +56,17 @@ class Candidates:
                 moved, turned = max(moved, other[0]), max(turned, other[1])
         if moved > self._reach[0] or turned > self._reach[1]:
             self._build(tree1, first, tree2, second, moved)
+            self._uses = 0
+        self._uses += 1
         return self._lists
 
     def _build(self, tree1: Tree, first: Faces, tree2: Tree, second: Faces, moved: float) -> None:
         if self._skin is None:
             edge = float(np.mean(tree1.high[:, :3] - tree1.low[:, :3])) if len(tree1.low) else 0.0
             self._skin = 0.25 * self.alarm + 0.1 * edge
-        # Where everything moves far between queries a skin would only make the list longer.
-        reach = (0.0, 0.0) if 8.0 * self._skin < moved < np.inf else (self._skin, _TURN)
+        # A skin makes the list longer; it pays where the list then serves for several queries.
+        paid = self._uses > 2 if self._reach[0] > 0.0 else moved < 0.5 * self._skin
+        reach = (self._skin, _TURN) if paid or moved == np.inf else (0.0, 0.0)
         pairs = tree1.pairs(tree2, margin=self.alarm + 2.0 * reach[0], turn=2.0 * reach[1])
         same = tree1 is tree2
         rule = (same, self.rest, self.separation, self.allowed)
