@@ -15,9 +15,11 @@ from typing import Any
 import numpy as np
 from scipy.optimize import lsq_linear
 
+from pliant.algebra.factorisation import NotPositiveDefinite
 from pliant.errors import ArgumentError
 from pliant.solve.flex import flex
 from pliant.solve.forked import forked
+from pliant.solve.newton import factorise_any
 from pliant.solve.sensitivity import sensitivity
 from pliant.solve.tracing import Tracer
 from pliant.state import State, Status
@@ -192,6 +194,7 @@ def gauss_newton(
         if history[-1] <= threshold:
             status = Status.CONVERGED
             break
+        here = _with_factor(model, here)
         J = sensitivity(model, here).of(point)[3:][chosen]
         J = (J if mix is None else J @ mix) * unit
         improved = False
@@ -219,6 +222,17 @@ def gauss_newton(
         status = Status.CONVERGED
     elapsed = time.perf_counter() - begin
     return Descent(u, here, history[-1], tuple(history), len(history) - 1, count, status, elapsed)
+
+
+def _with_factor(model: Any, state: State) -> State:
+    """The state with the factor of its stiffness: the sensitivities need it, and the next solve begins with it."""
+    if state.factor is not None:
+        return state
+    try:
+        factor = factorise_any(model.stiffness(state.q, state.effort))
+    except NotPositiveDefinite:
+        return state
+    return state.but(factor=factor, memory={**state.memory, "factor": factor})
 
 
 def bounded_step(J: Array, error: Array, damping: float, low: Array, high: Array) -> Array:

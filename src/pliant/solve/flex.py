@@ -172,7 +172,7 @@ class Flexing:
             hold = part < 1.0 and not hold
             # a held pose is in balance with only a part of the commanded efforts: there is more to come
             arrived = np.array_equal(effort[~driven], target[~driven])
-            near = size < 1e-2 * problem.length and exact and rows.size == rows.drives and nearby is None
+            near = size < 1e-2 * problem.length and exact and rows.size == rows.drives
             if arrived and not hold and near:
                 q, effort, done, extra = self._polish(system, q, effort, target, size, tolerance)
                 used += extra
