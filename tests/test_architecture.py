@@ -129,3 +129,12 @@ def test_describing_a_robot_does_not_draw():
         "('torch', 'viser', 'matplotlib', 'h5py', 'trimesh', 'rich') if m in sys.modules])"  # fmt: skip
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "[]"
+
+
+def test_types_of_the_public_names_are_declared():
+    """Names are loaded lazily; editors and type checkers read them from the stub, which must not drift."""
+    homes = dict(pliant._HOME)
+    homes |= {name: home.rpartition(".")[0] for name, home in pliant._MODULES.items()}
+    stub = ast.parse((ROOT / "__init__.pyi").read_text())
+    declared = {a.asname: node.module for node in stub.body if isinstance(node, ast.ImportFrom) for a in node.names}
+    assert declared == homes
