@@ -16,7 +16,7 @@ from pliant.models.beam import BeamModel
 
 EXPECTED = (0.0, 0.01)  # mean distance of the tip from the axis of the branch in the quick run [mm]
 RADIUS, FORK, ANGLE = 0.005, np.array([0.12, 0.0, 0.0]), np.radians(50.0)
-ALARM = 0.006
+ALARM = 0.0015
 
 
 def branch(side: int) -> np.ndarray:

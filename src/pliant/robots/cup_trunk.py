@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from pliant.actuators import Cable
 from pliant.bodies import Fixation, Point, SoftBody
 from pliant.contact import BodyContact
 from pliant.errors import ArgumentError
@@ -80,6 +81,7 @@ def cup_trunk(
             effort_limits=(0.0, tension), displacement_limits=(-math.inf, math.inf),
         )
         for a in arm.actuators
+        if isinstance(a, Cable)
     )  # fmt: skip
     cup = _cup(cup_radius, cup_height, wall, around, along).transformed(translation=_BESIDE)
     r, h = cup_radius, 0.5 * cup_height

@@ -103,7 +103,8 @@ def _divided_icosahedron(n: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     x = corners[faces[0][0]] - (corners[faces[0][0]] @ z) * z
     x /= np.linalg.norm(x)
     corners = corners @ np.stack([x, np.cross(z, x), z]).T
-    points, triangles = [], []
+    points: list[np.ndarray] = []
+    triangles: list[np.ndarray] = []
     for face in faces:
         a, b, c = corners[list(face)]
         if np.linalg.det([a, b, c]) < 0:
