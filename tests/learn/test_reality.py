@@ -110,7 +110,7 @@ def test_csv_round_trip_and_errors(tmp_path):
 
 
 def test_extras_say_what_to_install():
-    from pliant.learn.recorder import camera_marker, serial_sink
+    from pliant.learn import camera_marker, serial_sink
 
     for call, package in ((lambda: serial_sink("none"), "serial"), (lambda: camera_marker(0, plane=np.eye(3)), "cv2")):
         try:
@@ -118,15 +118,3 @@ def test_extras_say_what_to_install():
         except ImportError:
             with pytest.raises(MissingExtraError):
                 call()
-
-
-def test_marker_is_found_in_a_picture():
-    pytest.importorskip("cv2")
-    from pliant.learn.recorder import marker_position
-
-    picture = np.zeros((100, 200, 3), np.uint8)
-    picture[40:51, 120:131, 2] = 255
-    H = np.diag([1e-3, 1e-3, 1.0])
-    assert np.allclose(marker_position(picture, H, (0, 120, 80), (10, 255, 255)), [0.125, 0.045, 0.0], atol=1e-4)
-    with pytest.raises(ArgumentError):
-        marker_position(np.zeros_like(picture), H, (0, 120, 80), (10, 255, 255))
