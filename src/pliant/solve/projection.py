@@ -405,7 +405,8 @@ class Projection:
             force = force + rows.columns[:, rows.drives :] @ rows.force[rows.drives :]
         load = model.actuation(q, effort) @ effort if model.nu else np.zeros(model.nv)
         weight = model.force(model.rest, np.zeros(model.nu))
-        scale = max(float(np.abs(load).max(initial=0.0)), float(np.abs(weight).max(initial=0.0)), 1e-12)
+        rounding = 1e-9 * self.length * float(self.proxy.matrix.diagonal().mean())  # where there is no load at all
+        scale = max(float(np.abs(load).max(initial=0.0)), float(np.abs(weight).max(initial=0.0)), rounding)
         return float(np.abs(force).max(initial=0.0)) / scale
 
     def _state(
