@@ -4,7 +4,8 @@ import numpy as np
 import pytest
 
 from pliant.actuators import Cable, Chamber, PointForce, Stiffness
-from pliant.viewer.readings import actuator_rows, colour_bar_html, dial, number, reading_html
+from pliant.inverse.targets import FrameTarget
+from pliant.viewer.readings import actuator_rows, colour_bar_html, dial, misses, number, reading_html
 
 POINTS = ((0.0, 0, 0), (0.1, 0, 0))
 
@@ -71,3 +72,23 @@ def test_numbers():
     assert number(12.34567) == "12.35"
     assert number(float("nan")) == "nan"
     assert "strain [%]" in colour_bar_html("strain", "%", 0, 10)
+
+
+def test_a_model_without_mechanics_shows_what_is_commanded_only(box):
+    state = box.solve(box, np.array([0.01, 2e4]))
+    rows = {n: (e, d) for n, e, d in actuator_rows(box.robot, state, forceless=True)}
+    assert rows["cable"] == ("-", "10 mm")  # driven by displacement
+    assert rows["chamber"] == ("20 kPa", "-")  # driven by pressure
+
+
+def test_misses_are_lengths_and_angles(box, goal):
+    state = box.solve(box, np.array([0.01, 0.0]))
+    distance, angle = misses(box, state, [goal])
+    tip = box.locate(state, "tip").position
+    assert distance == pytest.approx(np.linalg.norm(tip - goal.position))
+    assert angle is None
+    quarter = FrameTarget("tip", tuple(tip), (np.sqrt(0.5), 0.0, np.sqrt(0.5), 0.0))
+    distance, angle = misses(box, state, [quarter])
+    assert distance == pytest.approx(0.0, abs=1e-12)
+    assert angle == pytest.approx(np.pi / 2)
+    assert misses(box, state, [object()]) is None
