@@ -23,11 +23,11 @@ from pliant.learn import (
 from pliant.learn.comparison import compare_methods, table
 from pliant.learn.paths import arm_flower
 
-EXPECTED = (0.05, 0.78)
+EXPECTED = (0.005, 0.2)
 
 
 def main(quick: bool = False) -> float:
-    """The table; returns the mean error of our method on the robot [mm]."""
+    """The table; returns the mean error of our method on the robot, hysteresis compensated [mm]."""
     per_axis = 5 if quick else 8
     data = sample(chamber_arm, path=Path("out") / f"arm_{per_axis}.h5", per_axis=per_axis, workers=0)
     hidden = (12, 12) if quick else (35, 35)

@@ -54,7 +54,7 @@ def formula(numerical) -> ConstantCurvatureArm:
 def main(quick: bool = False) -> float:
     """The study; returns how many times more measurements the analytical source needs."""
     out = Path("out")
-    data = sample(arm, [(0.0, PRESSURE)] * 3, path=out / "mesh_arm_6.h5", per_axis=6, start="neighbour")
+    data = sample(arm, [(0.0, PRESSURE)] * 3, path=out / "mesh_arm_6.h5", per_axis=6, start="neighbour", workers=0)
     numerical = fit(data, hidden=(20, 20), iterations=40)
     print(f"kinematics: at most {100 * numerical.facts['test']['tip']['max_share']:.3f} % of the workspace off")
     curved = sample(formula(numerical), path=out / "formula_arm.h5", per_axis=8, workers=0)
