@@ -12,7 +12,7 @@ import pliant
 ROOT = Path(pliant.__file__).parent
 # Each layer may import from its own and the earlier ones only. `_kernels` is plain arrays and may be used everywhere.
 LAYERS = [
-    {"errors", "_kernels"},
+    {"errors", "checks", "_kernels"},
     {"lie", "geometry", "materials", "algebra"},
     {"robot", "bodies", "actuators", "contact", "state", "trajectory", "robot_file", "robot_fields", "robot_saving",
      "robot_toml", "archive"},

@@ -6,19 +6,13 @@ from typing import Any
 
 import numpy as np
 
+from pliant.checks import count as count
 from pliant.errors import ArgumentError
 from pliant.geometry import topology
 from pliant.geometry.mesh import TetMesh
 from pliant.geometry.shapes import positive
 
 _AXES = {"x": [2, 0, 1], "y": [1, 2, 0], "z": [0, 1, 2]}  # columns of (u, v, along) that give (x, y, z)
-
-
-def count(name: str, given: Any, least: int = 1) -> int:
-    """An integer of at least `least`, or `ArgumentError`."""
-    if isinstance(given, bool) or not isinstance(given, (int, np.integer)) or given < least:
-        raise ArgumentError(name, f"is {given!r}", f"an integer of at least {least}")
-    return int(given)
 
 
 def _axis(axis: str) -> list[int]:

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from typing import Any
 
+from pliant.checks import finite
+from pliant.checks import non_negative as non_negative
+from pliant.checks import positive as positive
 from pliant.errors import ArgumentError
 
 
@@ -32,35 +34,6 @@ def young_of(shear: float, bulk: float) -> float:
 def poisson_of(shear: float, bulk: float) -> float:
     """Poisson ratio (3 K - 2 G) / (2 (3 K + G))."""
     return (3.0 * bulk - 2.0 * shear) / (2.0 * (3.0 * bulk + shear))
-
-
-def finite(argument: str, value: Any) -> float:
-    """The value as a finite float, or an ArgumentError that names the argument."""
-    if isinstance(value, bool | str) or value is None:
-        raise ArgumentError(argument, f"must be a number, got {value!r}")
-    try:
-        x = float(value)
-    except (TypeError, ValueError):
-        raise ArgumentError(argument, f"must be a number, got {value!r}") from None
-    if not math.isfinite(x):
-        raise ArgumentError(argument, f"must be finite, got {x}")
-    return x
-
-
-def positive(argument: str, value: Any) -> float:
-    """The value as a finite float greater than zero, or an ArgumentError."""
-    x = finite(argument, value)
-    if x <= 0.0:
-        raise ArgumentError(argument, f"must be greater than 0, got {x}")
-    return x
-
-
-def non_negative(argument: str, value: Any) -> float:
-    """The value as a finite float of at least zero, or an ArgumentError."""
-    x = finite(argument, value)
-    if x < 0.0:
-        raise ArgumentError(argument, f"must not be negative, got {x}")
-    return x
 
 
 def poisson_ratio(argument: str, value: Any) -> float:
