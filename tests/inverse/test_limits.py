@@ -132,3 +132,40 @@ def test_unknown_names():
     for limit in (pl.EffortLimit("c9"), pl.StrainLimit("nose"), pl.DisplacementLimit("c9")):
         with pytest.raises(pl.UnknownNameError):
             pl.invert(MODEL, None, pl.PointTarget("tip", TIP), limits=[limit])
+
+
+def test_a_floor_that_nothing_bears_is_broken():
+    """Without a contact the force is zero: an answer that ignores the floor must not pass for converged."""
+    target = pl.PointTarget("tip", tuple(MODEL.locate(pl.equilibrium(MODEL, [1e-3, 2e-3, 3e-3]), "tip").position))
+    far = pl.Plane((0, 0, -1.0), (0, 0, 1), name="floor")
+    assert pl.invert(MODEL, None, target, limits=pl.GraspFloor(0.0)).status is pl.Status.CONVERGED
+    for obstacles in ([], [far]):
+        for iterations in (1, 60):
+            command = pl.invert(
+                MODEL, None, target, limits=[pl.GraspFloor(5.0)], obstacles=obstacles, iterations=iterations
+            )
+            assert command.status is pl.Status.RELAXED
+            assert any("grasp floor" in note for note in command.notes)
+    with pytest.raises(pl.UnknownNameError, match="floor"):
+        pl.invert(MODEL, None, target, limits=[pl.GraspFloor(5.0, "cup")], obstacles=[far])
+    with pytest.raises(pl.UnknownNameError):
+        pl.invert(MODEL, None, target, limits=[pl.GraspFloor(5.0, "cup")])
+
+
+def test_a_rate_needs_a_state_and_a_time():
+    start, target = pl.equilibrium(MODEL), pl.PointTarget("tip", TIP)
+    for state, dt in ((None, 0.1), (start, np.inf), (None, np.inf)):
+        with pytest.raises(pl.ArgumentError, match=r"RateLimit\('c1'\)"):
+            pl.invert(MODEL, state, target, limits=[pl.RateLimit("c1", 1e-3)], dt=dt)
+    with pytest.raises(pl.UnknownNameError):
+        pl.invert(MODEL, start, target, limits=[pl.RateLimit("nope", 1.0)], dt=0.1)
+    with pytest.raises(pl.ArgumentError, match="RateLimit"):
+        pl.follow(MODEL, [TIP], limits=[pl.RateLimit("c1", 1e-3)])
+    slow = pl.invert(MODEL, start, target, limits=pl.RateLimit("c1", 1e-3), dt=0.1)
+    assert abs(slow.displacement[0] - start.displacement[0]) <= 1e-4 * (1 + 1e-6)
+
+
+@pytest.mark.parametrize("dt", [np.nan, -1.0, 0.0, "x", None])
+def test_a_time_since_the_state_is_positive(dt):
+    with pytest.raises(pl.ArgumentError, match="dt"):
+        pl.invert(MODEL, None, pl.PointTarget("tip", TIP), dt=dt)

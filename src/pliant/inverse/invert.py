@@ -9,6 +9,8 @@ from typing import Any, Literal
 
 import numpy as np
 
+from pliant.checks import count as count_of
+from pliant.checks import positive, several
 from pliant.errors import ArgumentError
 from pliant.inverse.answer import MET, broken_limits, command_of, verdict
 from pliant.inverse.condense import Condensed, condense
@@ -19,7 +21,7 @@ from pliant.inverse.qpcc import QPCC, QPCCSolution, solve_qpcc
 from pliant.inverse.redundancy import least_effort
 from pliant.inverse.targets import Target
 from pliant.inverse.work import Options, Work, problem_of
-from pliant.solve.commands import travel
+from pliant.solve.commands import check_state, travel
 from pliant.solve.equilibrium import settle
 from pliant.solve.problem import Problem
 from pliant.state import Command, State, Status
@@ -81,27 +83,26 @@ def invert(
         the step that was taken (what remains is of the order of its square), since looking would cost another assembly.
     """
     begin = time.perf_counter()
-    wanted = [targets] if hasattr(targets, "evaluate") else list(targets)
+    wanted = several("targets", targets, "evaluate", "PointTarget, ...")
     if not wanted:
         raise ArgumentError("targets", "nothing is wanted", "at least one target")
-    for name, items in (("targets", wanted), ("limits", limits)):
-        for item in items:
-            if not hasattr(item, "evaluate"):
-                raise ArgumentError(name, f"a {type(item).__name__} is none", "PointTarget, ... or EffortLimit, ...")
-    if iterations < 1:
-        raise ArgumentError("iterations", f"{iterations}", "at least 1")
-    if dynamic and not np.isfinite(dt):
+    limits = several("limits", limits, "evaluate", "EffortLimit, ...")
+    iterations = count_of("iterations", iterations)
+    setting = problem or Problem(model, obstacles, alarm=alarm)
+    check_state(model, state)
+    dt = np.inf if dt == np.inf else positive("dt", dt)
+    if dynamic and dt == np.inf:
         raise ArgumentError("dt", f"{dt}", "the time step of the dynamic mode [s]")
     if redundancy not in ("least change", "least effort"):
         raise ArgumentError("redundancy", f"{redundancy!r}", "'least change' or 'least effort'")
     if model.nu == 0:
         raise ArgumentError("model", "its robot has no actuators", "a robot with at least one actuator")
-    setting = problem or Problem(model, obstacles, alarm=alarm)
     sticking = _sticking(friction, setting.obstacles)
     fixed_effort, fixed_displacement = _prescribed(model, prescribed or {})
     single = iterations == 1
     # Single steps do not look back at limits, so the actuators' own need not become objects.
-    allowed = (actuator_limits(model.robot) if own_limits and not single else []) + list(limits)
+    own = actuator_limits(model.robot, rates=state is not None and dt < np.inf) if own_limits and not single else []
+    allowed = [*own, *limits]
     mechanics: Any = Implicit(model, state, float(dt)) if dynamic else Static(model)
     work = _start(model, state, fixed_effort)
     setting.begin(work.q, work.contacts)
@@ -177,10 +178,6 @@ def _prescribed(model: Any, given: Mapping[str, float]) -> tuple[dict[int, float
 def _start(model: Any, state: State | None, fixed: dict[int, float]) -> Work:
     q = np.array(model.rest if state is None else state.q, dtype=float)
     effort = np.zeros(model.nu) if state is None else np.array(state.effort, dtype=float)
-    if q.shape != (model.nq,) or effort.shape != (model.nu,):
-        raise ArgumentError("state", f"q {q.shape} and effort {effort.shape}", f"({model.nq},) and ({model.nu},)")
-    if not (np.isfinite(q).all() and np.isfinite(effort).all()):
-        raise ArgumentError("state", "its q or effort is not finite", "a finite state")
     for i, value in fixed.items():
         effort[i] = value
     return Work(q, effort, None if state is None else state.contacts, proximal=1e-9)

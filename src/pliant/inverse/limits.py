@@ -13,6 +13,7 @@ from typing import Any, Protocol
 import numpy as np
 
 from pliant.actuators.actuator import check_interval
+from pliant.checks import non_negative, positive
 from pliant.errors import ArgumentError, UnknownNameError
 
 Array = np.ndarray
@@ -72,7 +73,7 @@ class EffortLimit:
     def __post_init__(self) -> None:
         check_interval(f"EffortLimit({self.actuator!r})", (self.low, self.high))
 
-    def bound(self, robot: Any, previous: Any, dt: float) -> Bound | None:
+    def bound(self, robot: Any, previous: Any, dt: float) -> Bound:
         """The same as a plain bound."""
         return Bound("effort", robot.actuator_index(self.actuator), self.low, self.high)
 
@@ -97,7 +98,7 @@ class DisplacementLimit:
     def __post_init__(self) -> None:
         check_interval(f"DisplacementLimit({self.actuator!r})", (self.low, self.high))
 
-    def bound(self, robot: Any, previous: Any, dt: float) -> Bound | None:
+    def bound(self, robot: Any, previous: Any, dt: float) -> Bound:
         """The same as a plain bound."""
         return Bound("displacement", robot.actuator_index(self.actuator), self.low, self.high)
 
@@ -128,27 +129,26 @@ class RateLimit:
     quantity: str = "drive"
 
     def __post_init__(self) -> None:
-        if not self.rate > 0:
-            raise ArgumentError("rate", f"{self.rate}", "a positive number")
+        positive("rate", self.rate)
         if self.quantity not in ("drive", "effort", "displacement"):
             raise ArgumentError("quantity", f"{self.quantity!r}", "'drive', 'effort' or 'displacement'")
 
-    def bound(self, robot: Any, previous: Any, dt: float) -> Bound | None:
-        """The same as a plain bound; None if nothing is limited now."""
-        if previous is None or not math.isfinite(dt) or not math.isfinite(self.rate):
-            return None
+    def bound(self, robot: Any, previous: Any, dt: float) -> Bound:
+        """The same as a plain bound."""
         i = robot.actuator_index(self.actuator)
+        if previous is None or not math.isfinite(dt):
+            missing = "state" if previous is None else "time since the state"
+            raise ArgumentError(
+                f"RateLimit({self.actuator!r})", f"there is no {missing} from which the change could be told",
+                "a state to start from, and dt [s]",
+            )  # fmt: skip
         what = robot.actuators[i].drive if self.quantity == "drive" else self.quantity
         centre = float(getattr(previous, what)[i])
         return Bound(what, i, centre - self.rate * dt, centre + self.rate * dt)
 
-    def evaluate(
-        self, model: Any, q: Array, effort: Array, contacts: Any, previous: Any, dt: float
-    ) -> LimitRows | None:
+    def evaluate(self, model: Any, q: Array, effort: Array, contacts: Any, previous: Any, dt: float) -> LimitRows:
         """One row: the quantity, within rate * dt of the previous one."""
         bound = self.bound(model.robot, previous, dt)
-        if bound is None:
-            return None
         kind = EffortLimit if bound.quantity == "effort" else DisplacementLimit
         inner = kind(self.actuator).evaluate(model, q, effort, contacts, previous, dt)
         low, high = np.array([bound.low]), np.array([bound.high])
@@ -157,26 +157,33 @@ class RateLimit:
 
 @dataclass(frozen=True)
 class GraspFloor:
-    """The sum of normal contact forces must stay above a floor [N], so that a held object is not dropped."""
+    """The sum of normal contact forces must stay above a floor [N], so that a held object is not dropped.
+
+    Where nothing is touched the sum is zero, and a floor above that is broken.
+
+    Attributes:
+        force: the floor [N].
+        obstacle: name of the obstacle whose contacts count; all of them if empty.
+    """
 
     force: float
     obstacle: str = ""
 
     def __post_init__(self) -> None:
-        if not (math.isfinite(self.force) and self.force >= 0):
-            raise ArgumentError("force", f"{self.force}", "a finite number >= 0 [N]")
+        non_negative("force", self.force)
 
-    def evaluate(
-        self, model: Any, q: Array, effort: Array, contacts: Any, previous: Any, dt: float
-    ) -> LimitRows | None:
+    def evaluate(self, model: Any, q: Array, effort: Array, contacts: Any, previous: Any, dt: float) -> LimitRows:
         """One row: the total normal force."""
+        names = () if contacts is None else contacts.names
+        if self.obstacle and self.obstacle not in names:
+            raise UnknownNameError("obstacle", self.obstacle, names)
         n = 0 if contacts is None else len(contacts)
-        if n == 0:
-            return None
         row = np.ones((1, n))
-        if self.obstacle:
-            row[0] = [contacts.names[i] == self.obstacle for i in contacts.obstacle]
-        total = np.array([float(row[0] @ contacts.forces)])
+        total = np.zeros(1)
+        if n:
+            if self.obstacle:
+                row[0] = [names[i] == self.obstacle for i in contacts.obstacle]
+            total[0] = row[0] @ contacts.forces
         return LimitRows("grasp floor", total, np.array([self.force]), np.array([math.inf]), None, None, row)
 
 
@@ -195,8 +202,9 @@ class ClearanceLimit:
     alarm: float = math.nan
 
     def __post_init__(self) -> None:
-        if not (math.isfinite(self.distance) and self.distance >= 0):
-            raise ArgumentError("distance", f"{self.distance}", "a finite number >= 0 [m]")
+        non_negative("distance", self.distance)
+        if not hasattr(self.obstacle, "distance"):
+            raise ArgumentError("obstacle", f"a {type(self.obstacle).__name__} has no distance", "Sphere, Plane, ...")
 
     def evaluate(
         self, model: Any, q: Array, effort: Array, contacts: Any, previous: Any, dt: float
@@ -277,10 +285,9 @@ def split(
             rest.append(limit)
             continue
         bound = plain(robot, previous, dt)
-        if bound is not None:
-            low, high = bounds[bound.quantity]
-            low[bound.index] = max(low[bound.index], bound.low)
-            high[bound.index] = min(high[bound.index], bound.high)
+        low, high = bounds[bound.quantity]
+        low[bound.index] = max(low[bound.index], bound.low)
+        high[bound.index] = min(high[bound.index], bound.high)
     return bounds, rest
 
 
@@ -301,14 +308,14 @@ def violations(
     return out
 
 
-def actuator_limits(robot: Any) -> list[Limit]:
-    """The limits that the robot's actuators carry."""
+def actuator_limits(robot: Any, *, rates: bool = True) -> list[Limit]:
+    """The limits that the robot's actuators carry; those of their rates need a previous state and a time since."""
     out: list[Limit] = []
     for a in robot.actuators:
         if any(math.isfinite(v) for v in a.effort_limits):
             out.append(EffortLimit(a.name, *a.effort_limits))
         if any(math.isfinite(v) for v in a.displacement_limits):
             out.append(DisplacementLimit(a.name, *a.displacement_limits))
-        if math.isfinite(a.rate_limit):
+        if rates and math.isfinite(a.rate_limit):
             out.append(RateLimit(a.name, a.rate_limit))
     return out

@@ -9,6 +9,7 @@ import numpy as np
 
 from pliant.errors import ArgumentError
 from pliant.robot import Robot
+from pliant.state import State
 
 Array = np.ndarray
 CommandLike = Mapping[str, float] | Array | list[float] | tuple[float, ...] | float | None
@@ -48,6 +49,23 @@ def command_vector(robot: Robot, u: CommandLike, default: Array | None = None) -
             f"u[{robot.actuator_names[int(np.argmax(bad))]!r}]", "not finite", "a finite number"
         )
     return out
+
+
+def check_state(model: Any, state: Any, argument: str = "state", *, needed: bool = False) -> None:
+    """An ArgumentError if a state is not one, or belongs to another model; None passes unless it is `needed`."""
+    if state is None and not needed:
+        return
+    if not isinstance(state, State):
+        raise ArgumentError(argument, f"a {type(state).__name__}", "a State" + ("" if needed else ", or None"))
+    sizes = {"q": model.nq, "v": model.nv, "u": model.nu, "effort": model.nu}
+    for name, size in sizes.items():
+        shape = np.shape(getattr(state, name))
+        if shape != (size,):
+            raise ArgumentError(
+                argument, f"it belongs to another model ({name} has shape {shape})", f"a state with {name} ({size},)"
+            )
+    if not (np.isfinite(state.q).all() and np.isfinite(state.effort).all()):
+        raise ArgumentError(argument, "its q or effort is not finite", "a finite state")
 
 
 def driven_by_displacement(robot: Robot) -> Array:

@@ -9,9 +9,9 @@ from typing import Any
 
 import numpy as np
 
+from pliant.checks import count
 from pliant.contact.contacts import Contacts, ContactState
-from pliant.errors import ArgumentError
-from pliant.solve.commands import CommandLike, command_vector, linearise, travel
+from pliant.solve.commands import CommandLike, check_state, command_vector, linearise, travel
 from pliant.solve.newton import LinearSystem, build, regularised
 from pliant.solve.problem import Problem
 from pliant.state import State, Status
@@ -76,21 +76,15 @@ def equilibrium(
     Returns:
         State with status, residual, iterations, contacts, and the factorised tangent.
     """
-    if max_iterations < 1:
-        raise ArgumentError("max_iterations", f"{max_iterations}", "at least 1")
-    if start is not None and not isinstance(start, State):
-        raise ArgumentError("start", f"a {type(start).__name__}", "a State, or None for the rest pose")
+    max_iterations = count("max_iterations", max_iterations)
     begin = time.perf_counter()
     problem = Problem(
         model, obstacles, alarm=alarm, contact_distance=contact_distance, gap_tolerance=gap_tolerance
     )
+    check_state(model, start, "start")
     old_u = None if start is None else start.u
     target = command_vector(model.robot, u, old_u)
     q0 = np.array(model.rest if start is None else start.q, dtype=float)
-    if q0.shape != (model.nq,) or not np.isfinite(q0).all():
-        raise ArgumentError(
-            "start", f"its q has shape {q0.shape} or is not finite", f"a state with q ({model.nq},)"
-        )
     effort0 = np.zeros(model.nu) if start is None else np.array(start.effort, dtype=float)
     origin = _Iterate(q0, effort0, None if start is None else start.contacts)
     problem.begin(q0, origin.contacts)

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from pliant.checks import non_negative, positive, several
 from pliant.contact.contacts import Contacts, ContactState
 from pliant.errors import ArgumentError
 from pliant.solve.chatter import Chatter
@@ -18,6 +19,11 @@ Array = np.ndarray
 
 
 class Problem:
+def surroundings(obstacles: Any) -> tuple[Any, ...]:
+    """One obstacle or several as a tuple."""
+    return several("obstacles", obstacles, "friction", "Plane, Sphere, SelfContact, ...")
+
+
     """A model, its drives and its surroundings.
 
     Args:
@@ -44,11 +50,11 @@ class Problem:
         self.length = length_scale(model)
         self.driven = driven_by_displacement(model.robot)
         self.slackable = slackable(model.robot)[self.driven]
-        self.obstacles = tuple(obstacles)
-        self.alarm = 0.05 * self.length if alarm is None else float(alarm)
+        self.obstacles = surroundings(obstacles)
+        self.alarm = 0.05 * self.length if alarm is None else positive("alarm", alarm)
         self.detector: Any = None
-        self.contact_distance = float(contact_distance)
-        self.gap_tolerance = gap_tolerance
+        self.contact_distance = non_negative("contact_distance", contact_distance)
+        self.gap_tolerance = positive("gap_tolerance", gap_tolerance)
         self._radius = model.skin.radius if self.obstacles else np.zeros(0)
         self._origin: Array | None = None
         self._sticking: Contacts | None = None
