@@ -127,3 +127,29 @@ def test_quaternions_are_normalised():
     for bad in ("text", None, (1, 2, 3), (math.nan, 0, 0, 1)):
         with pytest.raises(ArgumentError):
             check_quaternion("q", bad)
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [{"length": "x"}, {"tip_mass": "x"}, {"radius": "x"}, {"radius": []}, {"radius": [0.01, None]}, {"radius": None},
+     {"material": "silicone"}, {"inner_radius": "x"}, {"axes": 3}, {"damping": 10**400}],
+)  # fmt: skip
+def test_a_rod_of_wrong_types_is_refused_by_argument(changes):
+    with pytest.raises(ArgumentError, match=f"rod.{next(iter(changes))}"):
+        rod(**changes)
+
+
+def test_a_soft_body_needs_a_mesh_and_materials():
+    mesh = golden_mesh()
+    for wrong in ((None, RUBBER), (mesh, None), (mesh, "silicone"), (mesh, RUBBER, None)):
+        with pytest.raises(ArgumentError, match=r"s\.m"):
+            SoftBody("s", *wrong)
+    mesh = mesh.with_region("part", [0])
+    with pytest.raises(ArgumentError, match="materials"):
+        SoftBody("s", mesh, RUBBER, {"part": "silicone"})
+
+
+def test_other_descriptions_of_wrong_types():
+    for make in (lambda: rigid(mass="x"), lambda: rigid(triangles="x"), lambda: Fixation(["base"])):
+        with pytest.raises(ArgumentError):
+            make()

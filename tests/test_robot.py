@@ -7,8 +7,8 @@ from harness import golden_beam, golden_mesh
 
 from pliant.actuators import Cable, Chamber, PointForce, Slide, Stiffness
 from pliant.bodies import Fixation, Point, RigidRegion, RodBody, SoftBody, StrainGauge
-from pliant.errors import ArgumentError, UnknownNameError
-from pliant.materials import Corotational
+from pliant.errors import ArgumentError, FileError, UnknownNameError
+from pliant.materials import Corotational, Linear
 from pliant.robot import Robot
 
 RUBBER = Corotational.from_young(1e5, 0.4, density=1000)
@@ -81,3 +81,21 @@ def test_rods_are_parts_that_slide():
     rod = RodBody("wire", 0.1, 0.001, RUBBER)
     robot = Robot("wire", (rod,), actuators=(Slide(name="insert", part="wire", axis=(1, 0, 0)),))
     assert robot.part_names == ("wire",)
+
+
+def test_single_things_stand_for_lists_and_wrong_types_are_named(tmp_path):
+    body = RodBody("rod", 0.3, 0.01, Linear(young=1e6, poisson=0.45, density=1000.0))
+    tip = Point("tip", (0.3, 0, 0))
+    robot = Robot("a", body, points=tip)
+    assert robot.bodies == (body,) and robot.points == (tip,)
+    for wrong in ({"bodies": ("x",)}, {"actuators": ("x",)}, {"points": ((0, 0, 0),)}, {"sensors": None}, {"rigid": 3}):
+        with pytest.raises(ArgumentError, match=next(iter(wrong))):
+            Robot(**{"name": "a", "bodies": (body,), **wrong})
+    for wrong in (None, 3):
+        with pytest.raises(ArgumentError, match="path"):
+            Robot.load(wrong)
+        with pytest.raises(ArgumentError, match="folder"):
+            robot.save(wrong)
+    (tmp_path / "file").write_text("x")
+    with pytest.raises(FileError, match="cannot be made"):
+        robot.save(tmp_path / "file" / "below")

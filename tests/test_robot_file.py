@@ -306,3 +306,12 @@ def test_every_length_field_is_known() -> None:
         for f in fields(kind):
             if "[m]" in f.name or f.name in ("points", "radius", "position"):
                 assert f.name in robot_fields.LENGTH_POWER
+
+
+@pytest.mark.parametrize("value", ["[]", "{}", "[1, 2]", "3"])
+@pytest.mark.parametrize("key", ["law", "preset"])
+def test_a_law_that_is_no_text_is_one_of_the_mistakes(tmp_path, key, value):
+    text = 'format = "pliant-robot"\nname = "a"\n[[bodies]]\nkind = "rod"\nname = "r"\nlength = 1.0\nradius = 0.1\n'
+    (tmp_path / "robot.toml").write_text(f"{text}material = {{ {key} = {value} }}\n")
+    with pytest.raises(FileError, match=f"material.{key}"):
+        Robot.load(tmp_path)

@@ -5,35 +5,27 @@ All are frozen descriptions; positions are in the rest pose, in world axes.
 
 from __future__ import annotations
 
-import math
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 
-from pliant.actuators.actuator import check_name, check_points, check_vector
+from pliant.actuators.actuator import (
+    Quaternion,
+    check_direction,
+    check_name,
+    check_points,
+    check_quaternion,
+    check_vector,
+)
+from pliant.checks import instance, non_negative, positive
 from pliant.errors import ArgumentError, UnknownNameError
 from pliant.geometry import TetMesh
 from pliant.materials import Material
 
 Vector = tuple[float, float, float]
-Quaternion = tuple[float, float, float, float]
 AXES: tuple[Vector, ...] = ((1.0, 0.0, 0.0), (0.0, 1.0, 0.0), (0.0, 0.0, 1.0))
-
-
-def check_quaternion(argument: str, value: Any) -> Quaternion:
-    """A unit quaternion (wxyz), normalised, or an ArgumentError."""
-    try:
-        array = np.asarray(value, dtype=float)
-    except (TypeError, ValueError):
-        array = np.zeros(0)
-    if array.shape != (4,) or not np.isfinite(array).all() or np.linalg.norm(array) < 1e-9:
-        raise ArgumentError(
-            argument, f"{value!r} is not a quaternion", "four numbers (w, x, y, z), not all zero"
-        )
-    w, x, y, z = array / np.linalg.norm(array)
-    return (float(w), float(x), float(y), float(z))
 
 
 @dataclass(frozen=True, eq=False)
@@ -54,8 +46,10 @@ class SoftBody:
 
     def __post_init__(self) -> None:
         check_name("name", self.name)
-        self.mesh.validate()
-        for region in self.materials:
+        instance(f"{self.name}.mesh", self.mesh, TetMesh).validate()
+        instance(f"{self.name}.material", self.material, Material)
+        for region, material in instance(f"{self.name}.materials", self.materials, Mapping).items():
+            instance(f"{self.name}.materials[{region!r}]", material, Material)
             if region not in self.mesh.regions:
                 raise UnknownNameError(f"region of body {self.name!r}", region, self.mesh.regions)
 
@@ -99,26 +93,17 @@ class RodBody:
     def __post_init__(self) -> None:
         check_name("name", self.name)
         object.__setattr__(self, "axes", _axes(f"{self.name}.axes", self.axes))
-        for f in ("length", "tip_mass", "damping"):
-            value = float(getattr(self, f))
-            if not math.isfinite(value) or value < 0 or (f == "length" and value == 0):
-                raise ArgumentError(f"{self.name}.{f}", f"{value}", "a finite positive number")
-            object.__setattr__(self, f, value)
-        outer, inner = (
-            np.atleast_1d(np.asarray(self.radius, float)),
-            np.atleast_1d(np.asarray(self.inner_radius, float)),
-        )
-        if not (np.isfinite(outer).all() and (outer > 0).all()):
-            raise ArgumentError(f"{self.name}.radius", f"{self.radius}", "positive numbers [m]")
-        if not (np.isfinite(inner).all() and (inner >= 0).all() and inner.max() < outer.min()):
+        instance(f"{self.name}.material", self.material, Material)
+        for f, check in (("length", positive), ("tip_mass", non_negative), ("damping", non_negative)):
+            object.__setattr__(self, f, check(f"{self.name}.{f}", getattr(self, f)))
+        outer = _stations(f"{self.name}.radius", self.radius, positive)
+        inner = _stations(f"{self.name}.inner_radius", self.inner_radius, non_negative)
+        if max(inner) >= min(outer):
             raise ArgumentError(f"{self.name}.inner_radius", f"{self.inner_radius}", "numbers in [0, radius)")
         for f, values in (("radius", outer), ("inner_radius", inner)):
-            plain = float(values[0]) if len(values) == 1 else tuple(float(v) for v in values)
-            object.__setattr__(self, f, plain)
+            object.__setattr__(self, f, values[0] if len(values) == 1 else values)
         object.__setattr__(self, "position", check_vector(f"{self.name}.position", self.position))
-        object.__setattr__(
-            self, "rest_curvature", check_vector(f"{self.name}.rest_curvature", self.rest_curvature)
-        )
+        object.__setattr__(self, "rest_curvature", check_vector(f"{self.name}.rest_curvature", self.rest_curvature))
         object.__setattr__(self, "rotation", check_quaternion(f"{self.name}.rotation", self.rotation))
 
     def radii(self, s: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -157,14 +142,14 @@ class RigidBody:
     def __post_init__(self) -> None:
         check_name("name", self.name)
         vertices = np.asarray(check_points(f"{self.name}.vertices", self.vertices))
-        triangles = np.asarray(self.triangles, dtype=np.int64)
+        try:
+            triangles = np.asarray(self.triangles, dtype=np.int64)
+        except (TypeError, ValueError):
+            triangles = np.zeros((0, 3), np.int64)
         shaped = triangles.ndim == 2 and triangles.shape[1] == 3 and len(triangles) > 0
         if not shaped or triangles.min() < 0 or triangles.max() >= len(vertices):
-            raise ArgumentError(
-                f"{self.name}.triangles", "wrong shape or index", "(k, 3) indices of vertices"
-            )
-        if not (0 <= float(self.mass) < math.inf):
-            raise ArgumentError(f"{self.name}.mass", f"{self.mass}", "a finite number >= 0 [kg]")
+            raise ArgumentError(f"{self.name}.triangles", "wrong shape or index", "(k, 3) indices of vertices")
+        object.__setattr__(self, "mass", non_negative(f"{self.name}.mass", self.mass))
         vertices.setflags(write=False)
         object.__setattr__(self, "vertices", vertices)
         object.__setattr__(self, "triangles", triangles)
@@ -193,9 +178,9 @@ class RigidRegion:
 
     def __post_init__(self) -> None:
         check_name("name", self.name)
+        instance(f"{self.name}.nodes", self.nodes, str)
         object.__setattr__(self, "axes", _axes(f"{self.name}.axes", self.axes))
-        if not (0 <= float(self.mass) < math.inf):
-            raise ArgumentError(f"{self.name}.mass", f"{self.mass}", "a finite number >= 0 [kg]")
+        object.__setattr__(self, "mass", non_negative(f"{self.name}.mass", self.mass))
 
 
 @dataclass(frozen=True)
@@ -213,7 +198,8 @@ class Fixation:
     axes: str = "xyz"
 
     def __post_init__(self) -> None:
-        if not self.axes or set(self.axes) - set("xyz"):
+        instance("nodes", self.nodes, str)
+        if not isinstance(self.axes, str) or not self.axes or set(self.axes) - set("xyz"):
             raise ArgumentError("axes", f"{self.axes!r}", "some of 'xyz'")
 
 
@@ -261,13 +247,19 @@ class StrainGauge:
         object.__setattr__(self, "points", points)
 
 
+def _stations(argument: str, value: Any, check: Callable[[str, Any], float]) -> tuple[float, ...]:
+    """One number or several, each checked."""
+    if not isinstance(value, list | tuple | np.ndarray) or np.ndim(value) == 0:
+        return (check(argument, value),)
+    if len(value) == 0:
+        raise ArgumentError(argument, "is empty", "a number, or numbers at equally spaced stations")
+    return tuple(check(f"{argument}[{i}]", v) for i, v in enumerate(value))
+
+
 def _axes(argument: str, value: Any) -> tuple[Vector, ...]:
-    axes = []
-    for i, axis in enumerate(value):
-        vector = np.array(check_vector(f"{argument}[{i}]", axis))
-        if np.linalg.norm(vector) == 0:
-            raise ArgumentError(f"{argument}[{i}]", "the zero vector has no direction", "a non-zero vector")
-        axes.append(vector / np.linalg.norm(vector))
+    if not isinstance(value, list | tuple | np.ndarray):
+        raise ArgumentError(argument, f"is {value!r}", "up to three directions")
+    axes = tuple(check_direction(f"{argument}[{i}]", axis) for i, axis in enumerate(value))
     if axes and np.linalg.matrix_rank(np.array(axes)) < len(axes):
         raise ArgumentError(argument, "the directions are dependent", "up to three independent directions")
-    return tuple(check_vector(argument, a) for a in axes)
+    return axes

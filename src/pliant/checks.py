@@ -19,6 +19,8 @@ def finite(argument: str, value: Any) -> float:
         x = float(value)
     except (TypeError, ValueError):
         raise ArgumentError(argument, f"must be a number, got {value!r}") from None
+    except OverflowError:
+        x = math.inf
     if not math.isfinite(x):
         raise ArgumentError(argument, f"must be finite, got {x}")
     return x

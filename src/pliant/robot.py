@@ -3,22 +3,34 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from os import PathLike
 from pathlib import Path
 from typing import Any
 
 from pliant.actuators import Actuator, Chamber, Slide, Stiffness
 from pliant.actuators.actuator import check_name, check_vector
 from pliant.bodies import Fixation, Point, RigidBody, RigidRegion, RodBody, SoftBody, StrainGauge
+from pliant.checks import instance, instances
 from pliant.errors import ArgumentError, UnknownNameError
 
 Vector = tuple[float, float, float]
 Body = SoftBody | RodBody | RigidBody
 EARTH: Vector = (0.0, 0.0, -9.81)
+_KINDS: dict[str, tuple[type, ...]] = {
+    "bodies": (SoftBody, RodBody, RigidBody),
+    "fixations": (Fixation,),
+    "rigid": (RigidRegion,),
+    "actuators": (Actuator,),
+    "points": (Point,),
+    "sensors": (StrainGauge,),
+}
 
 
 @dataclass(frozen=True, eq=False)
 class Robot:
     """What a robot is: bodies, how they are held, how they are driven. It has no solver in it.
+
+    Every list may also be given as a single thing of its kind.
 
     Attributes:
         name: name of the robot.
@@ -44,8 +56,9 @@ class Robot:
 
     def __post_init__(self) -> None:
         check_name("name", self.name)
-        for f in ("bodies", "fixations", "rigid", "actuators", "points", "sensors"):
-            object.__setattr__(self, f, tuple(getattr(self, f)))
+        for f, kinds in _KINDS.items():
+            object.__setattr__(self, f, instances(f, getattr(self, f), kinds))
+        instance("source", self.source, str)
         object.__setattr__(self, "gravity", check_vector("gravity", self.gravity))
         if not self.bodies:
             raise ArgumentError("bodies", "a robot needs a body", "at least one body")
@@ -79,9 +92,7 @@ class Robot:
     @property
     def part_names(self) -> tuple[str, ...]:
         """Names of the rigid regions and rigid bodies, and of rods (their base)."""
-        return tuple(r.name for r in self.rigid) + tuple(
-            b.name for b in self.bodies if not isinstance(b, SoftBody)
-        )
+        return tuple(r.name for r in self.rigid) + tuple(b.name for b in self.bodies if not isinstance(b, SoftBody))
 
     @property
     def actuator_names(self) -> tuple[str, ...]:
@@ -131,14 +142,14 @@ class Robot:
         """Write `robot.toml` and one mesh file per body into a folder; returns the path of the toml."""
         from pliant.robot_file import save_robot
 
-        return save_robot(self, Path(folder))
+        return save_robot(self, Path(instance("folder", folder, (str, PathLike))))
 
     @staticmethod
     def load(path: str | Path) -> Robot:
         """Read a robot from its folder or its `robot.toml`, reporting all mistakes at once."""
         from pliant.robot_file import load_robot
 
-        return load_robot(Path(path))
+        return load_robot(Path(instance("path", path, (str, PathLike))))
 
 
 def _unique(what: str, names: list[str]) -> None:

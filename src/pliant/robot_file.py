@@ -209,9 +209,9 @@ class _Reader:
         common = [f.name for f in fields(Material)]
         if "preset" in data:
             p.keys(path, data, ("preset", "poisson", *common))
-            if data["preset"] not in preset_names():
+            if not isinstance(data["preset"], str) or data["preset"] not in preset_names():
                 p.unknown(f"{path}.preset", str(data["preset"]), preset_names())
-        elif data.get("law") not in LAWS:
+        elif not isinstance(data.get("law"), str) or data["law"] not in LAWS:
             p.unknown(f"{path}.law", str(data.get("law")), LAWS)
         else:
             own = [f.name for f in fields(LAWS[data["law"]]) if f.name not in common]

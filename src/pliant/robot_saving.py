@@ -19,6 +19,7 @@ from pliant.robot_toml import to_toml
 
 _INLINE_VERTICES = 64
 
+
 def save_robot(robot: Robot, folder: Path) -> Path:
     """Write `robot.toml` and its meshes into a folder; returns the path of the toml.
 
@@ -32,7 +33,10 @@ def save_robot(robot: Robot, folder: Path) -> Path:
     target = folder / FILE_NAME
     if folder.exists() and not folder.is_dir():
         raise FileError(folder, "it is a file; a robot is saved into a folder")
-    folder.mkdir(parents=True, exist_ok=True)
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise FileError(folder, f"cannot be made: {error.strerror or error}") from error
     old = _old_meshes(folder)
     placed: list[Path] = []
     try:

@@ -14,6 +14,7 @@ from pliant.actuators import (
     Slide,
     Stiffness,
     actuator_from_dict,
+    weld,
 )
 from pliant.actuators.actuator import check_interval, check_name, check_points, check_vector
 from pliant.errors import ArgumentError, UnknownNameError
@@ -143,3 +144,21 @@ def test_checks_return_plain_tuples():
     for bad in ("xyz", None, [1, 2], [1, 2, np.nan], [[1, 2, 3]]):
         with pytest.raises(ArgumentError, match="v"):
             check_vector("v", bad)
+
+
+@pytest.mark.parametrize(
+    ("make", "argument"),
+    [
+        (lambda: Cable(name="c", points=((0, 0, 0), (1, 0, 0)), world=("a",)), "c.world"),
+        (lambda: Cable(name="c", points=((0, 0, 0), (1, 0, 0)), world=0.5), "c.world"),
+        (lambda: Cable(name="c", points=((0, 0, 0), (1, 0, 0)), friction="x"), "c.friction"),
+        (lambda: Cable(name="c", points=((0, 0, 0), (1, 0, 0)), rate_limit="x"), "c.rate_limit"),
+        (lambda: Cable(name="c", points=((0, 0, 0), (1, 0, 0)), drive=[]), "c.drive"),
+        (lambda: Chamber(name="c", fluid_density="x"), "c.fluid_density"),
+        (lambda: PatchForce(name="c", centre=(0, 0, 0), radius="x", direction=(0, 0, 1)), "c.radius"),
+        (lambda: weld("c", point=(0, 0, 0), other_point=(0, 0, 0), rotation="abcd"), "rotation"),
+    ],
+)
+def test_wrong_types_are_refused_by_argument(make, argument):
+    with pytest.raises(ArgumentError, match=argument):
+        make()

@@ -13,9 +13,12 @@ from typing import Any, ClassVar, Literal
 
 import numpy as np
 
+from pliant.checks import positive
 from pliant.errors import ArgumentError
 
 Drive = Literal["effort", "displacement"]
+Vector = tuple[float, float, float]
+Quaternion = tuple[float, float, float, float]
 Interval = tuple[float, float]
 UNLIMITED: Interval = (-math.inf, math.inf)
 
@@ -27,7 +30,7 @@ def check_name(argument: str, name: object) -> str:
     return name
 
 
-def check_vector(argument: str, value: Any) -> tuple[float, float, float]:
+def check_vector(argument: str, value: Any) -> Vector:
     """A finite 3-vector as a tuple, or an ArgumentError."""
     try:
         array = np.asarray(value, dtype=float)
@@ -38,7 +41,28 @@ def check_vector(argument: str, value: Any) -> tuple[float, float, float]:
     return (float(array[0]), float(array[1]), float(array[2]))
 
 
-def check_points(argument: str, value: Any) -> tuple[tuple[float, float, float], ...]:
+def check_direction(argument: str, value: Any) -> Vector:
+    """A 3-vector of length one along the value, or an ArgumentError."""
+    x, y, z = check_vector(argument, value)
+    length = math.hypot(x, y, z)
+    if length == 0.0:
+        raise ArgumentError(argument, "the zero vector has no direction", "a non-zero vector")
+    return (x / length, y / length, z / length)
+
+
+def check_quaternion(argument: str, value: Any) -> Quaternion:
+    """A unit quaternion (wxyz), normalised, or an ArgumentError."""
+    try:
+        array = np.asarray(value, dtype=float)
+    except (TypeError, ValueError):
+        array = np.zeros(0)
+    if array.shape != (4,) or not np.isfinite(array).all() or np.linalg.norm(array) < 1e-9:
+        raise ArgumentError(argument, f"{value!r} is not a quaternion", "four numbers (w, x, y, z), not all zero")
+    w, x, y, z = array / np.linalg.norm(array)
+    return (float(w), float(x), float(y), float(z))
+
+
+def check_points(argument: str, value: Any) -> tuple[Vector, ...]:
     """A list of finite points (n, 3) as nested tuples, or an ArgumentError."""
     try:
         array = np.asarray(value, dtype=float)
@@ -85,16 +109,14 @@ class Actuator:
 
     def __post_init__(self) -> None:
         check_name("name", self.name)
-        if self.drive not in ("effort", "displacement"):
+        if not isinstance(self.drive, str) or self.drive not in ("effort", "displacement"):
             raise ArgumentError(f"{self.name}.drive", f"{self.drive!r}", "'effort' or 'displacement'")
         self._set("effort_limits", check_interval(f"{self.name}.effort_limits", self.effort_limits))
         self._set(
             "displacement_limits", check_interval(f"{self.name}.displacement_limits", self.displacement_limits)
         )
-        rate = float(self.rate_limit)
-        if not rate > 0:
-            raise ArgumentError(f"{self.name}.rate_limit", f"{rate}", "a positive number")
-        self._set("rate_limit", rate)
+        if self.rate_limit != math.inf:
+            self._set("rate_limit", positive(f"{self.name}.rate_limit", self.rate_limit))
 
     def _set(self, field_name: str, value: Any) -> None:
         object.__setattr__(self, field_name, value)

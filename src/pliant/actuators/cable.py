@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import ClassVar
 
 from pliant.actuators.actuator import Actuator, Drive, Interval, check_points, check_vector
+from pliant.checks import count, non_negative
 from pliant.errors import ArgumentError
 
 Vector = tuple[float, float, float]
@@ -54,11 +56,9 @@ class Cable(Actuator):
         for a, b in zip(path[:-1], path[1:]):
             if math.dist(a, b) < 1e-9:
                 raise ArgumentError(f"{self.name}.points", f"two consecutive points coincide at {a}", "distinct points")
-        self._set("world", tuple(int(i) for i in self.world))
-        if any(not 0 <= i < len(self.points) for i in self.world):
+        listed = self.world if isinstance(self.world, Iterable) else (self.world,)
+        self._set("world", tuple(count(f"{self.name}.world", i, 0) for i in listed))
+        if any(i >= len(self.points) for i in self.world):
             raise ArgumentError(f"{self.name}.world", f"{self.world}", f"indices 0..{len(self.points) - 1}")
         for field_name in ("tube_stiffness", "friction"):
-            value = float(getattr(self, field_name))
-            if not (0 <= value < math.inf):
-                raise ArgumentError(f"{self.name}.{field_name}", f"{value}", "a finite number >= 0")
-            self._set(field_name, value)
+            self._set(field_name, non_negative(f"{self.name}.{field_name}", getattr(self, field_name)))

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import ClassVar
 
 from pliant.actuators.actuator import Actuator, check_name
 from pliant.actuators.pressure_curve import PressureCurve
+from pliant.checks import non_negative
 from pliant.errors import ArgumentError
 
 
@@ -40,10 +40,7 @@ class Chamber(Actuator):
     def __post_init__(self) -> None:
         super().__post_init__()
         self._set("cavity", check_name(f"{self.name}.cavity", self.cavity or self.name))
-        density = float(self.fluid_density)
-        if not (0 <= density < math.inf):
-            raise ArgumentError(f"{self.name}.fluid_density", f"{density}", "a finite number >= 0 [kg/m^3]")
-        self._set("fluid_density", density)
+        self._set("fluid_density", non_negative(f"{self.name}.fluid_density", self.fluid_density))
         if isinstance(self.curve, Mapping):
             self._set("curve", PressureCurve.from_dict(self.curve))
         elif self.curve is not None and not isinstance(self.curve, PressureCurve):

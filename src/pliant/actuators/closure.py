@@ -13,11 +13,16 @@ from typing import ClassVar
 
 import numpy as np
 
-from pliant.actuators.actuator import Actuator, Drive, Interval, check_vector
-from pliant.errors import ArgumentError
-
-Vector = tuple[float, float, float]
-Quaternion = tuple[float, float, float, float]
+from pliant.actuators.actuator import (
+    Actuator,
+    Drive,
+    Interval,
+    Quaternion,
+    Vector,
+    check_direction,
+    check_quaternion,
+    check_vector,
+)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -56,18 +61,9 @@ class Closure(Actuator):
         super().__post_init__()
         for field in ("point", "other_point"):
             self._set(field, check_vector(f"{self.name}.{field}", getattr(self, field)))
-        axis = np.array(check_vector(f"{self.name}.axis", self.axis))
-        length = float(np.linalg.norm(axis))
-        if length == 0:
-            raise ArgumentError(f"{self.name}.axis", "the zero vector has no direction", "a non-zero vector")
-        self._set("axis", check_vector(f"{self.name}.axis", axis / length))
-        if self.rotation is None:
-            return
-        q = np.array(self.rotation, dtype=float)
-        if q.shape != (4,) or not np.isfinite(q).all() or not np.linalg.norm(q) > 0:
-            raise ArgumentError(f"{self.name}.rotation", f"{self.rotation!r}", "a quaternion wxyz")
-        q = q / np.linalg.norm(q)
-        self._set("rotation", (float(q[0]), float(q[1]), float(q[2]), float(q[3])))
+        self._set("axis", check_direction(f"{self.name}.axis", self.axis))
+        if self.rotation is not None:
+            self._set("rotation", check_quaternion(f"{self.name}.rotation", self.rotation))
 
 
 def pin(
@@ -112,7 +108,7 @@ def _joint(
             other_point=check_vector("other_point", other_point),
             axis=check_vector("axis", axis),
             turn=turn,
-            rotation=None if rotation is None or not turn else tuple(rotation),  # type: ignore[arg-type]
+            rotation=None if rotation is None or not turn else check_quaternion("rotation", rotation),
             body=body,
             other=other,
         )

@@ -6,10 +6,9 @@ import math
 from dataclasses import dataclass
 from typing import ClassVar
 
-from pliant.actuators.actuator import Actuator, Interval, check_name, check_vector
-from pliant.errors import ArgumentError
+from pliant.actuators.actuator import Actuator, Interval, Vector, check_direction, check_name
+from pliant.checks import positive
 
-Vector = tuple[float, float, float]
 VACUUM = 8.8541878128e-12
 
 
@@ -51,16 +50,9 @@ class DielectricLayer(Actuator):
     def __post_init__(self) -> None:
         super().__post_init__()
         self._set("region", check_name(f"{self.name}.region", self.region or self.name))
-        normal = check_vector(f"{self.name}.normal", self.normal)
-        length = math.hypot(*normal)
-        if length == 0.0:
-            raise ArgumentError(f"{self.name}.normal", "the zero vector has no direction", "a non-zero vector")
-        self._set("normal", (normal[0] / length, normal[1] / length, normal[2] / length))
+        self._set("normal", check_direction(f"{self.name}.normal", self.normal))
         for f in ("thickness", "permittivity", "prestretch"):
-            value = float(getattr(self, f))
-            if not 0.0 < value < math.inf:
-                raise ArgumentError(f"{self.name}.{f}", f"{value}", "a finite number greater than 0")
-            self._set(f, value)
+            self._set(f, positive(f"{self.name}.{f}", getattr(self, f)))
 
     @property
     def factor(self) -> float:

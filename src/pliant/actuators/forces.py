@@ -5,12 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
-import numpy as np
-
-from pliant.actuators.actuator import Actuator, check_vector
-from pliant.errors import ArgumentError
-
-Vector = tuple[float, float, float]
+from pliant.actuators.actuator import Actuator, Vector, check_direction, check_vector
+from pliant.checks import positive
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -34,7 +30,7 @@ class PointForce(Actuator):
     def __post_init__(self) -> None:
         super().__post_init__()
         self._set("point", check_vector(f"{self.name}.point", self.point))
-        self._set("direction", _unit(f"{self.name}.direction", self.direction))
+        self._set("direction", check_direction(f"{self.name}.direction", self.direction))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -61,16 +57,5 @@ class PatchForce(Actuator):
     def __post_init__(self) -> None:
         super().__post_init__()
         self._set("centre", check_vector(f"{self.name}.centre", self.centre))
-        self._set("direction", _unit(f"{self.name}.direction", self.direction))
-        radius = float(self.radius)
-        if not (0 < radius < np.inf):
-            raise ArgumentError(f"{self.name}.radius", f"{radius}", "a positive number [m]")
-        self._set("radius", radius)
-
-
-def _unit(argument: str, value: object) -> Vector:
-    vector = np.array(check_vector(argument, value))
-    length = float(np.linalg.norm(vector))
-    if length == 0:
-        raise ArgumentError(argument, "the zero vector has no direction", "a non-zero vector")
-    return check_vector(argument, vector / length)
+        self._set("direction", check_direction(f"{self.name}.direction", self.direction))
+        self._set("radius", positive(f"{self.name}.radius", self.radius))

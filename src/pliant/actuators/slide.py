@@ -5,12 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
-import numpy as np
-
-from pliant.actuators.actuator import Actuator, Drive, check_name, check_vector
-from pliant.errors import ArgumentError
-
-Vector = tuple[float, float, float]
+from pliant.actuators.actuator import Actuator, Drive, Vector, check_direction, check_name
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -34,8 +29,4 @@ class Slide(Actuator):
     def __post_init__(self) -> None:
         super().__post_init__()
         self._set("part", check_name(f"{self.name}.part", self.part))
-        axis = np.array(check_vector(f"{self.name}.axis", self.axis))
-        length = float(np.linalg.norm(axis))
-        if length == 0:
-            raise ArgumentError(f"{self.name}.axis", "the zero vector has no direction", "a non-zero vector")
-        self._set("axis", check_vector(f"{self.name}.axis", axis / length))
+        self._set("axis", check_direction(f"{self.name}.axis", self.axis))
