@@ -191,3 +191,9 @@ def test_bad_input_names_the_argument(make, argument):
     with pytest.raises(ArgumentError) as error:
         make()
     assert error.value.argument == argument
+
+
+@pytest.mark.parametrize("friction", ["x", None, -0.1, np.nan])
+def test_friction_is_a_number(friction):
+    with pytest.raises(ArgumentError, match="friction"):
+        Plane(friction=friction)

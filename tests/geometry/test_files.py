@@ -171,3 +171,13 @@ def test_bad_write_input(body, tmp_path):
         write_surface(np.zeros((3, 3)), [[0, 1, 5]], tmp_path / "a.stl")
     assert list(tmp_path.iterdir()) == []
     assert Sphere((0, 0, 0), 1).contains([[0, 0, 0]])[0]
+
+
+def test_bytes_that_are_no_vtu_are_told_in_words(tmp_path):
+    path = tmp_path / "noise.vtu"
+    path.write_bytes(bytes(np.random.default_rng(0).integers(0, 256, 4000, dtype=np.uint8)))
+    with pytest.raises(FileError, match="no VTKFile element"):
+        read_mesh(path)
+    path.write_bytes(b'<?xml version="1.0"?><VTKFile type="UnstructuredGrid"><broken')
+    with pytest.raises(FileError, match=r"as VTU: .*[a-z]{3}"):
+        read_mesh(path)

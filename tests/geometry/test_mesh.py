@@ -205,3 +205,8 @@ def test_bad_boxes(lengths, cells):
         TetMesh.voxels(np.zeros((2, 2, 2), dtype=bool), 1.0)
     with pytest.raises(ArgumentError):
         TetMesh.voxels(np.ones((2, 2)), 1.0)
+
+
+def test_a_mesh_needs_nodes():
+    with pytest.raises(ArgumentError, match="nodes: there are none"):
+        TetMesh(np.zeros((0, 3)), np.zeros((0, 4), int))

@@ -15,6 +15,8 @@ from typing import Any, Self
 
 import numpy as np
 
+from pliant.checks import non_negative
+from pliant.checks import positive as positive
 from pliant.errors import ArgumentError
 
 Array = np.ndarray
@@ -44,17 +46,6 @@ def unit3(argument: str, value: Any) -> Array:
     result = result / length
     result.setflags(write=False)
     return result
-
-
-def positive(argument: str, value: Any) -> float:
-    """A finite positive number, or an `ArgumentError`."""
-    try:
-        number = float(value)
-    except (TypeError, ValueError):
-        raise ArgumentError(argument, f"{value!r} is not a number", "a positive number") from None
-    if not (np.isfinite(number) and number > 0.0):
-        raise ArgumentError(argument, f"{number} is not positive", "a finite number > 0")
-    return number
 
 
 def rotation_matrix(argument: str, value: Any) -> Array:
@@ -164,9 +155,7 @@ class Obstacle:
     def __post_init__(self) -> None:
         if not isinstance(self.name, str):
             raise ArgumentError("name", f"{self.name!r} is not a string", "a string")
-        mu = float(self.friction)
-        if not (np.isfinite(mu) and mu >= 0.0):
-            raise ArgumentError("friction", f"{self.friction} is not a friction coefficient", "a number >= 0")
+        mu = non_negative("friction", self.friction)
         if self.motion is not None and not callable(self.motion):
             raise ArgumentError("motion", "it is not callable", "a function t -> Pose")
         object.__setattr__(self, "friction", mu)

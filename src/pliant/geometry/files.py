@@ -64,7 +64,9 @@ def _load(path: str | Path, formats: tuple[str, ...]) -> Any:
         with contextlib.redirect_stdout(io.StringIO()), contextlib.redirect_stderr(io.StringIO()):
             data = _parse(file)
     except (Exception, SystemExit) as error:
-        said = " ".join(str(error).split())[:200] or type(error).__name__
+        said = " ".join(str(error).split())[:200]
+        if not any(c.isalpha() for c in said):  # meshio exits with a bare number
+            said = f"its content is not understood ({type(error).__name__})"
         raise FileError(file, f"cannot be read as {file.suffix[1:].upper()}: {said}") from None
     points = np.asarray(data.points)
     if (
@@ -101,6 +103,8 @@ def _distrust(file: Path, kind: str) -> None:
             raise ValueError(f"the STL header promises {promised} triangles, the file has {size} bytes")
         if text and b"endsolid" not in tail:
             raise ValueError("the STL text has no end")
+    if kind == "vtu" and b"<VTKFile" not in head:
+        raise ValueError("it has no VTKFile element, so it is no VTU file")
     if kind == "vtu" and (b"<!DOCTYPE" in head.upper() or b"<!ENTITY" in head.upper()):
         raise ValueError("document type declarations and entities are not accepted")
     if kind == "vtk" and not head.startswith(b"# vtk DataFile"):

@@ -45,6 +45,8 @@ class TetMesh:
     def __post_init__(self) -> None:
         nodes = _points("nodes", self.nodes)
         n = len(nodes)
+        if n == 0:
+            raise ArgumentError("nodes", "there are none", "at least the four corners of a tetrahedron")
         put = object.__setattr__
         put(self, "nodes", _frozen(nodes))
         put(self, "tets", _indices("tets", self.tets, n, 4))

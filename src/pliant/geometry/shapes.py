@@ -17,6 +17,7 @@ from typing import Any
 
 import numpy as np
 
+from pliant.checks import positive as positive
 from pliant.errors import ArgumentError
 
 Value = tuple[np.ndarray, np.ndarray]
@@ -32,16 +33,6 @@ def vector(name: str, given: Any, size: int = 3) -> np.ndarray:
         raise ArgumentError(name, f"is {given!r}", f"{size} finite numbers")
     array.setflags(write=False)
     return array
-
-
-def positive(name: str, given: Any) -> float:
-    """A finite number greater than zero, or `ArgumentError`."""
-    if isinstance(given, bool) or not np.isscalar(given) or not np.isreal(given):
-        raise ArgumentError(name, f"is {given!r}", "a positive number")
-    value = float(given)  # type: ignore[arg-type]
-    if not np.isfinite(value) or value <= 0.0:
-        raise ArgumentError(name, f"is {given!r}", "a positive number")
-    return value
 
 
 def unit(name: str, given: Any) -> np.ndarray:
