@@ -1,6 +1,7 @@
 import numpy as np
 import pytest
 
+from pliant import robots
 from pliant.errors import ArgumentError, MeshError
 from pliant.robots.grids import (
     divisions,
@@ -89,3 +90,16 @@ def test_cavities_are_named() -> None:
 def test_small_ones() -> None:
     assert hung(1.0, 2.0, 3.0) == (-3.0, -2.0, -1.0)
     np.testing.assert_array_equal(near(1, 2.0)(np.array([[0, 2, 0], [2, 0, 0]])), [True, False])
+
+
+@pytest.mark.parametrize("name", ["finger", "trunk", "pneunet", "tower", "notched_finger", "beam"])
+@pytest.mark.parametrize("size", [1e-6, 1e-12])
+def test_a_mesh_that_no_memory_holds_is_refused_before_it_is_made(name, size):
+    with pytest.raises(ArgumentError, match="size"):
+        getattr(robots, name)(size=size)
+
+
+@pytest.mark.parametrize("wrong", [{"joints": -1}, {"joints": 1.5}, {"width": "x"}, {"back": -0.001}])
+def test_a_finger_of_wrong_numbers_is_refused(wrong):
+    with pytest.raises(ArgumentError, match=next(iter(wrong))):
+        robots.finger(**wrong)

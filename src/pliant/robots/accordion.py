@@ -11,7 +11,7 @@ from pliant.bodies import Fixation, Point, SoftBody
 from pliant.errors import ArgumentError
 from pliant.materials import Corotational, Material
 from pliant.robot import Robot
-from pliant.robots.grids import divisions, near, structured, with_cavities
+from pliant.robots.grids import divisions, near, solid_cells, structured, with_cavities
 
 
 def accordion(
@@ -79,7 +79,7 @@ def accordion(
         angle = 2 * math.pi * (j % sides) / sides
         return np.stack([r * np.cos(angle), r * np.sin(angle), zs[k]], axis=1)
 
-    mask = np.ones((n_core + n_wall, sides, len(zs) - 1), dtype=bool)
+    mask = solid_cells(n_core + n_wall, sides, len(zs) - 1)
     mask[:n_core, :, n_plate : len(zs) - 1 - n_plate] = False
     mesh = structured(mask, place).with_node_set("base", near(2, 0.0))
     mesh = with_cavities(mesh, {"chamber": (0.0, 0.0, height / 2)})

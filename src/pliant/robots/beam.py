@@ -9,7 +9,7 @@ from pliant.bodies import Fixation, Point, SoftBody
 from pliant.geometry import TetMesh
 from pliant.materials import Corotational, Material
 from pliant.robot import Robot
-from pliant.robots.grids import divisions, near, rectilinear, structured
+from pliant.robots.grids import divisions, near, rectilinear, solid_cells, structured
 
 _SILICONE = {"young": 350e3, "poisson": 0.45, "density": 1100.0}
 
@@ -47,7 +47,7 @@ def beam(
     nx, ny, nz = divisions(length, 2 * size, 2), divisions(width, size, 2), divisions(height, size, 2)
     lines = [np.linspace(0, length, nx + 1)]
     lines += [np.linspace(-w / 2, w / 2, n + 1) for w, n in ((width, ny), (height, nz))]
-    mesh = structured(np.ones((nx, ny, nz), dtype=bool), rectilinear(*lines), hexes=hexes)
+    mesh = structured(solid_cells(nx, ny, nz), rectilinear(*lines), hexes=hexes)
     mesh = mesh.with_node_set("base", near(0, 0.0))
     cables = tuple(
         Cable(

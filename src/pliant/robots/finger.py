@@ -6,10 +6,11 @@ import numpy as np
 
 from pliant.actuators import Cable
 from pliant.bodies import Fixation, Point, SoftBody
+from pliant.checks import count, positive
 from pliant.errors import ArgumentError
 from pliant.materials import Corotational, Material
 from pliant.robot import Robot
-from pliant.robots.grids import graded, near, rectilinear, structured
+from pliant.robots.grids import graded, near, rectilinear, solid_cells, structured
 
 
 def finger(
@@ -57,15 +58,15 @@ def finger(
 
     Points: "tip" (centre of the end face), "middle" (middle of the back).
     """
+    joints = count("joints", joints)
+    sizes = {"length": length, "width": width, "height": height, "back": back, "notch": notch}
+    for name, value in {**sizes, "cable_depth": cable_depth}.items():
+        positive(name, value)
     block = (length - joints * notch) / (joints + 1)
-    if joints < 1 or block <= 0:
-        raise ArgumentError(
-            "joints", f"{joints} notches of {notch} m do not fit", f"a total below {length} m"
-        )
-    if not 0 < back < cable_depth < height:
-        raise ArgumentError(
-            "cable_depth", f"{cable_depth}", "between the thickness of the back and the height [m]"
-        )
+    if block <= 0:
+        raise ArgumentError("joints", f"{joints} notches of {notch} m do not fit", f"a total below {length} m")
+    if not back < cable_depth < height:
+        raise ArgumentError("cable_depth", f"{cable_depth}", "between the thickness of the back and the height [m]")
     if cables not in (1, 2):
         raise ArgumentError("cables", f"{cables}", "1 or 2")
     face = height / 2
@@ -76,7 +77,7 @@ def finger(
     zs, part = graded(marks, size)
     ys, _ = graded([-width / 2, 0.0, width / 2], size)
     xs, layer = graded([-face, back - face, cable_depth - face, face], size)
-    mask = np.ones((len(layer), len(ys) - 1, len(part)), dtype=bool)
+    mask = solid_cells(len(layer), len(ys) - 1, len(part))
     mask[np.ix_(layer > 0, np.ones(len(ys) - 1, bool), part % 2 == 1)] = False
     mesh = structured(mask, rectilinear(xs, ys, -zs)).with_node_set("base", near(2, 0.0))
 

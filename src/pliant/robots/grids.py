@@ -15,18 +15,30 @@ from typing import Any
 
 import numpy as np
 
+from pliant.checks import positive
 from pliant.errors import ArgumentError, MeshError
 from pliant.geometry import TetMesh, topology
+from pliant.geometry.stuffing import MAX_NODES
 
 Array = np.ndarray
 Place = Callable[[Array, Array, Array], Array]
+MAX_CELLS = MAX_NODES // 6
+"""A cell becomes six tets: so that no grid asks for more memory than the lattice of `pliant mesh` may."""
 
 
 def divisions(length: float, size: float, least: int = 1) -> int:
     """How many cells of about a size fit into a length (both [m])."""
-    if not (math.isfinite(size) and size > 0):
-        raise ArgumentError("size", f"{size}", "a positive edge length [m]")
+    size = positive("size", size)
+    if length / size > MAX_CELLS:
+        raise ArgumentError("size", f"{size:g} m needs {length / size:.2g} cells in a row", f"at most {MAX_CELLS} cells")
     return max(least, math.ceil(length / size - 0.25))
+
+
+def solid_cells(ni: int, nj: int, nk: int) -> Array:
+    """A grid without holes, (ni, nj, nk) True, or an ArgumentError before it fills the memory."""
+    if ni * nj * nk > MAX_CELLS:
+        raise ArgumentError("size", f"it needs {ni * nj * nk:.2g} cells", f"a size with at most {MAX_CELLS} cells")
+    return np.ones((ni, nj, nk), dtype=bool)
 
 
 def graded(marks: Sequence[float], size: float, least: int = 1) -> tuple[Array, Array]:

@@ -13,7 +13,7 @@ from pliant.bodies import Fixation, Point, SoftBody
 from pliant.errors import ArgumentError
 from pliant.materials import Material
 from pliant.robot import Robot
-from pliant.robots.grids import graded, structured, with_cavities
+from pliant.robots.grids import graded, solid_cells, structured, with_cavities
 from pliant.robots.silicone_finger import thesis_silicone
 
 Array = np.ndarray
@@ -114,7 +114,7 @@ def mannequin(
         a, b = half_width[k] - inward[i], half_depth[k] - inward[i]
         return np.stack([a * np.cos(turns[j]), -b * np.sin(turns[j]), zs[k]], axis=1)
 
-    mask = np.ones((4, len(turns) - 1, len(zs) - 1), dtype=bool)
+    mask = solid_cells(4, len(turns) - 1, len(zs) - 1)
     mask[1:3] = ~((turn_of % 2 == 1)[:, None] & (z_of % 2 == 1)[None, :])  # ribs are the even intervals
     mesh = structured(mask, place)
 

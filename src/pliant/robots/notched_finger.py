@@ -9,7 +9,7 @@ from pliant.bodies import Fixation, Point, SoftBody
 from pliant.errors import ArgumentError
 from pliant.materials import Material, preset
 from pliant.robot import Robot
-from pliant.robots.grids import HANGING, divisions, graded, hung, near, structured
+from pliant.robots.grids import HANGING, divisions, graded, hung, near, solid_cells, structured
 
 
 def notched_finger(
@@ -87,7 +87,7 @@ def notched_finger(
     xs, lean_at = np.array(edges), np.array(lean)
     ys, _ = graded([-width / 2, 0.0, width / 2], size)
     zs, layer = graded([floor, top - cable_depth, floor + depth, top], size)
-    mask = np.ones((len(kind), len(ys) - 1, len(layer)), dtype=bool)
+    mask = solid_cells(len(kind), len(ys) - 1, len(layer))
     mask[np.ix_(np.array(kind) == 1, np.ones(len(ys) - 1, bool), layer < 2)] = False
 
     def place(i: np.ndarray, j: np.ndarray, k: np.ndarray) -> np.ndarray:

@@ -10,7 +10,7 @@ from pliant.bodies import Fixation, Point, SoftBody
 from pliant.errors import ArgumentError
 from pliant.materials import Corotational, Material
 from pliant.robot import Robot
-from pliant.robots.grids import graded, near, rectilinear, structured, with_cavities
+from pliant.robots.grids import graded, near, rectilinear, solid_cells, structured, with_cavities
 
 
 def pneumatic_finger(
@@ -73,7 +73,7 @@ def pneumatic_finger(
         zs, zo = _refined(zs, zo, [False, False, False, True, False, True], layers)
     kind = np.array(kinds, dtype=object)[xo]
     inside_y = yo == 1
-    solid = np.ones((len(xo), len(yo), len(zo)), dtype=bool)
+    solid = solid_cells(len(xo), len(yo), len(zo))
     solid[(kind == "notch")[:, None, None] & np.ones_like(yo, bool)[None, :, None] & (zo >= 4)[None, None, :]] = False
     air = (kind == "hollow")[:, None, None] & inside_y[None, :, None] & ((zo >= 2) & (zo <= 4))[None, None, :]
     passage = ((kind == "wall") | (kind == "notch"))[:, None, None] & inside_y[None, :, None] & (zo == 2)[None, None, :]

@@ -9,7 +9,7 @@ from pliant.bodies import Fixation, Point, SoftBody
 from pliant.errors import ArgumentError
 from pliant.materials import Corotational, Material, NeoHookean
 from pliant.robot import Robot
-from pliant.robots.grids import HANGING, graded, near, rectilinear, structured, with_cavities
+from pliant.robots.grids import HANGING, graded, near, rectilinear, solid_cells, structured, with_cavities
 
 
 def pneunet(
@@ -91,7 +91,7 @@ def pneunet(
     middle = np.isin(column, (2, 3))[None, :, None]
     between = np.isin(column, (1, 2, 3, 4))[None, :, None]
     z = layer[None, None, :]
-    mask = np.ones((len(part), len(column), len(layer)), dtype=bool)
+    mask = solid_cells(len(part), len(column), len(layer))
     mask &= ~((kind == "gap") & (z >= 4))
     mask &= ~((kind == "chamber") & between & (z >= 2) & (z <= 4))
     ends = (part > 0) & (part < len(kinds) - 1)

@@ -11,7 +11,7 @@ from pliant.bodies import Point, SoftBody
 from pliant.errors import ArgumentError
 from pliant.materials import Corotational, Material
 from pliant.robot import Robot
-from pliant.robots.grids import structured
+from pliant.robots.grids import solid_cells, structured
 
 
 def rolling_ring(
@@ -66,7 +66,7 @@ def rolling_ring(
         y = width * (k / across - 0.5)
         return np.stack([r * np.cos(angle), y, radius + r * np.sin(angle)], axis=1)
 
-    mesh = structured(np.ones((around, through, across), dtype=bool), place)
+    mesh = structured(solid_cells(around, through, across), place)
     soft = Corotational.from_young(1e6, 0.45, density=1100.0, rayleigh_mass=1.0, rayleigh_stiffness=0.02)
     inner = radius - thickness
     cables = []

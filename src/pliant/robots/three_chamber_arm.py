@@ -11,7 +11,7 @@ from pliant.bodies import Fixation, Point, RigidRegion, SoftBody
 from pliant.errors import ArgumentError
 from pliant.materials import Material, NeoHookean
 from pliant.robot import Robot
-from pliant.robots.grids import divisions, structured, with_cavities
+from pliant.robots.grids import divisions, solid_cells, structured, with_cavities
 
 
 def three_chamber_arm(
@@ -92,7 +92,7 @@ def three_chamber_arm(
         )
         return np.stack([r * np.cos(turn), r * np.sin(turn), zs[k]], axis=1)
 
-    mask = np.ones((1 + n_room + n_wall, 3 * per, len(zs) - 1), dtype=bool)
+    mask = solid_cells(1 + n_room + n_wall, 3 * per, len(zs) - 1)
     local = np.arange(3 * per) % per
     rooms = (local >= 1) & (local <= n_arc)
     for i in range(1, 1 + n_room):

@@ -9,7 +9,7 @@ from pliant.bodies import Fixation, Point, SoftBody
 from pliant.errors import ArgumentError
 from pliant.materials import Corotational, Material
 from pliant.robot import Robot
-from pliant.robots.grids import graded, near, rectilinear, structured, with_cavities
+from pliant.robots.grids import graded, near, rectilinear, solid_cells, structured, with_cavities
 
 
 def tower(
@@ -68,7 +68,7 @@ def tower(
     zs, level = graded(marks, size)
     kind = np.array(kinds)[level][None, None, :]
     ix, iy = cell[:, None, None], cell[None, :, None]
-    mask = np.ones((len(cell), len(cell), len(level)), dtype=bool)
+    mask = solid_cells(len(cell), len(cell), len(level))
     mask &= ~((kind == "slot") & ~((ix == 2) & (iy == 2)))
     centres = {}
     for s in range(storeys):

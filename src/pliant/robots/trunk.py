@@ -11,7 +11,7 @@ from pliant.bodies import Fixation, Point, SoftBody
 from pliant.errors import ArgumentError
 from pliant.materials import Corotational, Material
 from pliant.robot import Robot
-from pliant.robots.grids import divisions, near, structured
+from pliant.robots.grids import divisions, near, solid_cells, structured
 
 
 def trunk(
@@ -86,7 +86,7 @@ def trunk(
         r = outer[k] * fraction
         return np.stack([r * np.cos(angle), r * np.sin(angle), z[k]], axis=1)
 
-    mask = np.ones((n_core + n_rim, sides, len(solid)), dtype=bool)
+    mask = solid_cells(n_core + n_rim, sides, len(solid))
     mask[n_core:, :, ~np.array(solid)] = False
     mesh = structured(mask, place).with_node_set("base", near(2, 0.0))
 

@@ -12,7 +12,7 @@ from pliant.bodies import Fixation, Point, SoftBody
 from pliant.errors import ArgumentError
 from pliant.materials import Material
 from pliant.robot import Robot
-from pliant.robots.grids import divisions, structured, with_cavities
+from pliant.robots.grids import divisions, solid_cells, structured, with_cavities
 from pliant.robots.silicone_finger import thesis_silicone
 
 
@@ -56,7 +56,7 @@ def twister(
         turn = 2 * math.pi * (j % n_arc) / n_arc + 2 * math.pi * turns * zs[k] / length
         return np.stack([radii[i] * np.cos(turn), radii[i] * np.sin(turn), zs[k]], axis=1)
 
-    mask = np.ones((len(radii) - 1, n_arc, n_len), dtype=bool)
+    mask = solid_cells(len(radii) - 1, n_arc, n_len)
     mask[2, :hollow, 1:-1] = False
     mesh = structured(mask, place)
     mesh = with_cavities(mesh, {"air": (0.0, 0.0, length / 2)})
