@@ -159,12 +159,42 @@ def test_grid_visits_neighbours():
         ({"per_axis": 2, "ranges": [(0, np.nan)] * 3}, ArgumentError),
         ({"per_axis": 2, "ranges": [(1, 0)] * 3}, ArgumentError),
         ({"per_axis": 2, "workers": -1}, ArgumentError),
+        ({"per_axis": 2, "workers": "x"}, ArgumentError),
+        ({"per_axis": 2, "workers": 1.5}, ArgumentError),
+        ({"per_axis": 2, "seed": -1, "plan": "sobol"}, ArgumentError),
+        ({"per_axis": 2.0}, ArgumentError),
+        ({"count": 9.5}, ArgumentError),
+        ({"count": 2.5, "plan": "sobol"}, ArgumentError),
+        ({"count": 2.5, "plan": "active"}, ArgumentError),
+        ({"count": 0}, ArgumentError),
+        ({"count": 7}, ArgumentError),
+        ({"count": 10**9, "plan": "active"}, ArgumentError),
+        ({"per_axis": 10**6}, ArgumentError),
     ],
 )
-def test_bad_arguments_are_named(tmp_path, options, error):
+def test_bad_arguments_are_named_and_leave_no_journal(tmp_path, options, error):
+    options = dict(options)
     ranges = options.pop("ranges", None)
     with pytest.raises(error):
         sample(ConstantCurvatureArm(), ranges, path=tmp_path / "x.h5", **options)
+    assert not list(tmp_path.iterdir())
+
+
+def test_progress_counts_failures_as_the_dataset_does(tmp_path, monkeypatch):
+    from pliant.learn import evaluate
+
+    solve, seen = evaluate._solve, []
+    monkeypatch.setattr(evaluate, "_solve", lambda *a: solve(*a).but(status=Status.CONTINUED))
+    data = sample(
+        learn_models.Failing(),
+        path=tmp_path / "c.h5",
+        per_axis=3,
+        jacobian="none",
+        workers=0,
+        progress=lambda done, failed, total: seen.append(failed),
+    )
+    assert Status.CONTINUED in data.status
+    assert data.failed == seen[-1] == 9
 
 
 @pytest.fixture(scope="module")

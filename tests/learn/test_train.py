@@ -120,6 +120,12 @@ def test_bad_arguments_are_named(curved_data, options):
         fit(curved_data, iterations=1, **options)
 
 
+@pytest.mark.parametrize("dataset", [None, "samples.h5", [1, 2]])
+def test_only_a_dataset_is_learned_from(dataset):
+    with pytest.raises(ArgumentError, match="Dataset"):
+        fit(dataset)
+
+
 def test_too_few_rows_are_refused(curved_data):
     with pytest.raises(ArgumentError, match="good rows"):
         fit(curved_data.select(np.arange(5)))

@@ -6,6 +6,7 @@ from typing import Literal
 
 import numpy as np
 
+from pliant import checks
 from pliant.errors import ArgumentError
 
 Array = np.ndarray
@@ -30,17 +31,21 @@ def make_plan(
     m = len(ranges)
     if plan == "grid":
         if per_axis is None:
-            if count is None:
-                raise ArgumentError("count", "missing", "count or per_axis")
-            per_axis = int(np.floor(count ** (1.0 / m) + 1e-9))
-        if per_axis < 2 or per_axis**m > MAX_ROWS:
-            raise ArgumentError("per_axis", f"{per_axis}", f"at least 2, with at most {MAX_ROWS} rows in all")
+            per_axis = int(np.floor(row_count(m, count=count) ** (1.0 / m) + 1e-9))
+        if row_count(m, per_axis=per_axis) < 2**m:
+            raise ArgumentError("per_axis", f"{per_axis}", f"at least 2, which takes {2**m} samples")
         return scaled(_snake(per_axis, m), ranges)
-    if count is None:
-        count = None if per_axis is None else per_axis**m
-    if count is None or not 1 <= count <= MAX_ROWS:
-        raise ArgumentError("count", f"{count}", f"1 to {MAX_ROWS}")
-    return scaled(unit_rows(plan, count, m, seed), ranges)
+    return scaled(unit_rows(plan, row_count(m, count=count, per_axis=per_axis), m, seed), ranges)
+
+
+def row_count(m: int, *, count: int | None = None, per_axis: int | None = None) -> int:
+    """Number of rows of a plan over m axes: the count, or else that of a grid of per_axis values on every axis."""
+    if count is None and per_axis is None:
+        raise ArgumentError("count", "missing", "count or per_axis")
+    name, rows = ("per_axis", checks.count("per_axis", per_axis) ** m) if count is None else ("count", count)
+    if checks.count(name, rows) > MAX_ROWS:
+        raise ArgumentError(name, f"{rows} samples", f"at most {MAX_ROWS} in all")
+    return int(rows)
 
 
 def unit_rows(plan: str, count: int, m: int, seed: int) -> Array:

@@ -13,13 +13,14 @@ from typing import Any, Literal
 
 import numpy as np
 
+from pliant import checks
 from pliant.errors import ArgumentError
 from pliant.learn import workers as pools
 from pliant.learn.dataset import Dataset
 from pliant.learn.devices import DEVICE_CHUNK, run_device
 from pliant.learn.evaluate import STATUSES, Question
 from pliant.learn.journal import Journal
-from pliant.learn.plans import PLANS, make_plan
+from pliant.learn.plans import PLANS, make_plan, row_count
 from pliant.learn.progress import Progress
 from pliant.models.kinematic import check_ranges
 
@@ -77,8 +78,9 @@ def sample(
         raise ArgumentError("plan", f"{plan!r}", ", ".join(PLANS))
     if start not in _CHUNK or jacobian not in ("exact", "differences", "none"):
         raise ArgumentError("start", f"{start!r}, jacobian {jacobian!r}", "see the docstring")
-    if workers is not None and workers < 0:
-        raise ArgumentError("workers", f"{workers}", "0 or more")
+    if workers is not None:
+        workers = checks.count("workers", workers, 0)
+    seed = checks.count("seed", seed, 0)
     if device is not None and (scheduler or start != "rest" or jacobian == "differences"):
         raise ArgumentError("device", "with a scheduler, start='neighbour' or differences", "each sample by itself")
     factory = source if _is_factory(source) else partial(_same, source)
@@ -86,7 +88,7 @@ def sample(
     limits = _ranges(model, ranges)
     names = tuple(points) if points is not None else _point_names(model)
     model.locate(model.rest, list(names))  # an unknown name is met here
-    total = _count(plan, count, per_axis, len(limits))
+    total, u = _commands(plan, limits, count, per_axis, seed)  # before the journal: a refused plan leaves none
     axis = per_axis or max(round(total ** (1.0 / len(limits))), 2)
     question = Question(
         names,
@@ -117,16 +119,15 @@ def sample(
     journal = Journal(path.with_name(path.name + ".journal"), question.dtype, header)
     begin = time.perf_counter()
     kept = len(journal.records)
-    report = Progress(total, kept, int((journal.records["status"] != 0).sum()), progress)
+    report = Progress(total, kept, _failed(journal.records), progress)
     place = Place(workers, scheduler, device)
     run = partial(_run, factory, question, journal, place, report)
     try:
-        if plan == "active":
+        if u is None:
             from pliant.learn.active import active_rows
 
             rows = active_rows(limits, total, seed, run, question)
         else:
-            u = make_plan(plan, limits, count=count, per_axis=per_axis, seed=seed)
             rows = run(u, 0)
     finally:
         report.close()
@@ -171,7 +172,7 @@ def _run(
         records = records[[int(r["index"]) not in known for r in records]]
         journal.append(records)
         fresh.append(records)
-        report.add(len(records), int((records["status"] != 0).sum()))
+        report.add(len(records), _failed(records))
     rows = np.concatenate([np.array(list(known.values()), question.dtype), *fresh])
     journal.records = np.concatenate([journal.records, *fresh]) if fresh else journal.records
     return rows[np.argsort(rows["index"], kind="stable")]
@@ -233,14 +234,20 @@ def _point_names(model: Any) -> tuple[str, ...]:
     return tuple(names)
 
 
-def _count(plan: str, count: int | None, per_axis: int | None, m: int) -> int:
-    if plan == "grid" and per_axis is None and count is not None:
-        per_axis = int(np.floor(count ** (1.0 / m) + 1e-9))
-    if per_axis is not None and (plan == "grid" or count is None):
-        return per_axis**m
-    if count is None or count < 1:
-        raise ArgumentError("count", f"{count}", "a positive number of samples, or per_axis")
-    return count
+def _commands(
+    plan: str, limits: Array, count: int | None, per_axis: int | None, seed: int
+) -> tuple[int, Array | None]:
+    """Number of samples and their commands (n, m); None for those of the active plan, which come on the way."""
+    if plan == "active":
+        return row_count(len(limits), count=count, per_axis=per_axis), None
+    u = make_plan(plan, limits, count=count, per_axis=per_axis, seed=seed)
+    return len(u), u
+
+
+def _failed(records: Array) -> int:
+    """How many records cannot be learned from, as `Dataset.failed` counts them."""
+    good = np.array([s.ok for s in STATUSES])[records["status"]]
+    return int((~(good & np.isfinite(records["position"]).all(axis=(1, 2)))).sum())
 
 
 def _is_factory(source: Any) -> bool:

@@ -9,6 +9,7 @@ from typing import Any, Literal
 
 import numpy as np
 
+from pliant import checks
 from pliant.errors import ArgumentError
 from pliant.learn.dataset import Dataset
 from pliant.learn.levenberg import Fit, levenberg
@@ -85,6 +86,7 @@ def fit(
         base: where the robot is held [m].
         report: called with (network, iteration, training rms, validation rms), scaled units.
     """
+    checks.instance("dataset", dataset, Dataset)
     if trainer not in TRAINERS:
         raise ArgumentError("trainer", f"{trainer!r}", ", ".join(TRAINERS))
     layers = tuple(int(h) for h in hidden)
