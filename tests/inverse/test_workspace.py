@@ -67,6 +67,11 @@ def test_bad_input(found):
     model, _ = found
     for arguments, name in (
         ({"samples": 0}, "samples"),
+        ({"samples": 1.5}, "samples"),
+        ({"seed": -1, "ranges": {"c1": (0, 1)}}, "seed"),
+        ({"workers": "x"}, "workers"),
+        ({"ranges": 3}, "ranges"),
+        ({"ranges": {"c1": 3}}, "c1"),
         ({"point": "nose"}, "nose"),
         ({"ranges": {"c9": (0, 1)}}, "c9"),
         ({"ranges": {"c1": (1, 0)}}, "c1"),

@@ -6,10 +6,16 @@ from harness import box_robot, golden_beam, relative
 
 from pliant.actuators import PointForce
 from pliant.bodies import Point
+from pliant.contact.primitives import Plane
 from pliant.errors import ArgumentError
+from pliant.inverse.invert import invert
+from pliant.inverse.targets import PointTarget
+from pliant.inverse.workspace import workspace
 from pliant.materials import Corotational
 from pliant.models.fem import FemModel
+from pliant.solve.dynamics import step
 from pliant.solve.equilibrium import equilibrium
+from pliant.solve.sensitivity import sensitivity
 from pliant.solve.simulate import simulate, sweep
 from pliant.state import Status
 
@@ -120,3 +126,87 @@ def test_sweep_starts_each_from_the_one_before():
     assert run.iterations[-1] <= alone.iterations
     with pytest.raises(ArgumentError):
         sweep(beam, [])
+
+
+@pytest.mark.parametrize(
+    ("duration", "dt", "steps"), [(0.025, 0.01, 3), (0.1, 0.03, 4), (0.3, 0.1, 3), (0.02, 0.02, 1)]
+)
+def test_a_run_ends_when_it_was_asked_to(model, duration, dt, steps):
+    run = simulate(model, 0.01, duration=duration, dt=dt)
+    assert run.time[-1] == duration
+    assert len(run) == steps + 1
+    assert np.ptp(np.diff(run.time)) < 1e-12
+    assert np.diff(run.time).max() <= dt * (1 + 1e-9)
+
+
+def test_a_later_start_ends_later(model):
+    start = simulate(model, 0.01, duration=0.02, dt=0.01)
+    state = equilibrium(model, 0.0).but(time=float(start.time[-1]))
+    assert simulate(model, 0.01, duration=0.025, dt=0.01, start=state).time[-1] == 0.02 + 0.025
+
+
+@pytest.mark.parametrize(
+    ("options", "name"),
+    [
+        ({"duration": 0.02, "dt": 1.0}, "dt"),
+        ({"duration": "a"}, "duration"),
+        ({"dt": "x"}, "dt"),
+        ({"every": 1.5}, "every"),
+        ({"drive": lambda t: 0.0}, "drive"),
+        ({"drive": {"push": lambda t: "x"}}, "push"),
+        ({"obstacles": 3}, "obstacles"),
+        ({"start": 3}, "start"),
+    ],
+)
+def test_input_of_a_wrong_kind_is_refused_by_name(model, options, name):
+    given = {"duration": 0.02, "dt": 0.01, "drive": 0.0, **options}
+    with pytest.raises(ArgumentError, match=name):
+        simulate(model, given.pop("drive"), **given)
+
+
+@pytest.mark.parametrize("commands", [None, 3, "push", {"push": 1.0}])
+def test_a_sweep_goes_through_a_list(model, commands):
+    with pytest.raises(ArgumentError, match="commands"):
+        sweep(model, commands)
+
+
+def test_a_state_of_another_model_is_refused(model):
+    other = equilibrium(FemModel(golden_beam()))
+    for verb in (
+        lambda: equilibrium(model, 0.0, start=other),
+        lambda: sweep(model, [0.0], start=other),
+        lambda: simulate(model, 0.0, duration=0.02, dt=0.01, start=other),
+        lambda: step(model, other, 0.0, 0.01),
+        lambda: sensitivity(model, other),
+        lambda: invert(model, other, PointTarget("tip", (0.06, 0.01, 0.012))),
+        lambda: workspace(model, ranges={"push": (0.0, 0.01)}, samples=2, start=other),
+    ):
+        with pytest.raises(ArgumentError, match="another model"):
+            verb()
+
+
+@pytest.mark.parametrize("state", [None, 3])
+def test_sensitivity_needs_a_state(model, state):
+    with pytest.raises(ArgumentError, match="state"):
+        sensitivity(model, state)
+
+
+def test_one_obstacle_needs_no_list(model):
+    floor = Plane((0, 0, -0.001), (0, 0, 1))
+    one, many = equilibrium(model, -0.2, obstacles=floor), equilibrium(model, -0.2, obstacles=[floor])
+    assert one.contacts.forces.sum() > 0
+    assert relative(one.q, many.q) < 1e-12
+    assert simulate(model, 0.0, duration=0.02, dt=0.01, obstacles=floor).ok
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        {"alarm": "x"}, {"alarm": -1.0}, {"alarm": np.nan}, {"contact_distance": -1.0}, {"contact_distance": np.nan},
+        {"gap_tolerance": np.nan}, {"gap_tolerance": -1.0}, {"max_iterations": 1.5}, {"max_iterations": "x"},
+        {"obstacles": ["floor"]},
+    ],
+)  # fmt: skip
+def test_options_of_an_equilibrium_are_checked(model, options):
+    with pytest.raises(ArgumentError, match=next(iter(options))):
+        equilibrium(model, 0.0, **options)

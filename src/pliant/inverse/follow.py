@@ -8,11 +8,13 @@ from typing import Any, Literal
 
 import numpy as np
 
+from pliant.checks import count, positive
 from pliant.errors import ArgumentError
 from pliant.inverse.invert import invert
 from pliant.inverse.limits import Limit
 from pliant.inverse.targets import PointTarget, Target
-from pliant.solve.problem import Problem
+from pliant.solve.commands import check_state
+from pliant.solve.problem import Problem, surroundings
 from pliant.state import Command, State
 from pliant.trajectory import Trajectory
 
@@ -62,10 +64,11 @@ def follow(
         wanted positions
         of the point under its name (`trajectory.error(point)` is the distance to them).
     """
-    if not (np.isfinite(dt) and dt > 0):
-        raise ArgumentError("dt", f"{dt}", "a positive number [s]")
+    dt, obstacles = positive("dt", dt), surroundings(obstacles)
+    iterations = count("iterations", iterations)
     wanted, points = _waypoints(path, point, targets, spacing)
     problem = Problem(model, [_at(o, 0.0) for o in obstacles], alarm=alarm)
+    check_state(model, start, "start")
     moving = any(getattr(o, "motion", None) is not None for o in obstacles)
     good, states, spent = start, [], []
     origin = 0.0 if start is None else start.time

@@ -10,12 +10,14 @@ from typing import Any, Literal
 
 import numpy as np
 
+from pliant.checks import count, positive, several
 from pliant.errors import ArgumentError
 from pliant.inverse.invert import invert
 from pliant.inverse.limits import Limit
 from pliant.inverse.sinks import Sink
 from pliant.inverse.targets import Target
-from pliant.solve.problem import Problem
+from pliant.solve.commands import check_state
+from pliant.solve.problem import Problem, surroundings
 from pliant.state import Command, State, Status
 
 Array = np.ndarray
@@ -127,18 +129,17 @@ class Loop:
         clock: Callable[[], float] = time.perf_counter,
         sleep: Callable[[float], None] = time.sleep,
     ) -> None:
-        if not (np.isfinite(rate) and rate > 0):
-            raise ArgumentError("rate", f"{rate}", "a positive number [1/s]")
         self.model = model
-        self.rate = float(rate)
+        self.rate = positive("rate", rate)
         self.state = state
-        self.limits = list(limits)
+        self.limits = list(several("limits", limits, "evaluate", "EffortLimit, ..."))
         self.command: Command | None = None
-        self.iterations = iterations
+        self.iterations = count("iterations", iterations)
         self._send = _sender(sink)
-        self._obstacles = tuple(obstacles)
-        self._moving = any(getattr(o, "motion", None) is not None for o in obstacles)
-        self._problem = Problem(model, [_at(o, 0.0) for o in obstacles], alarm=alarm)
+        self._obstacles = surroundings(obstacles)
+        self._moving = any(getattr(o, "motion", None) is not None for o in self._obstacles)
+        self._problem = Problem(model, [_at(o, 0.0) for o in self._obstacles], alarm=alarm)
+        check_state(model, state)
         self._options: dict[str, Any] = {"friction": friction, "redundancy": redundancy, "dynamic": dynamic}
         self._clock, self._sleep = clock, sleep
         self._names = model.robot.actuator_names

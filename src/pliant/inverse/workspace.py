@@ -9,9 +9,13 @@ from typing import Any
 
 import numpy as np
 
+from pliant.actuators.actuator import check_interval
+from pliant.checks import count
 from pliant.errors import ArgumentError
+from pliant.solve.commands import check_state
 from pliant.solve.equilibrium import equilibrium
 from pliant.solve.forked import forked
+from pliant.solve.problem import surroundings
 from pliant.solve.tracing import Tracer
 from pliant.state import State, Status
 
@@ -116,10 +120,9 @@ def workspace(
         tolerance: last step of each solve relative to the robot's size [-]; with obstacles that of `equilibrium`.
         workers: processes that share the samples (more than one needs an operating system that can fork).
     """
-    if samples < 1:
-        raise ArgumentError("samples", f"{samples}", "at least 1")
-    if workers < 1:
-        raise ArgumentError("workers", f"{workers}", "at least 1")
+    samples, workers, seed = count("samples", samples), count("workers", workers), count("seed", seed, 0)
+    obstacles = surroundings(obstacles)
+    check_state(model, start, "start")
     robot = model.robot
     model.locate(model.rest, point)
     box = _ranges(robot, ranges)
@@ -171,12 +174,13 @@ def _ranges(robot: Any, given: Mapping[str, tuple[float, float]] | None) -> dict
             if all(np.isfinite(a.limits)):
                 out[i] = a.limits
         return out
+    if not isinstance(given, Mapping):
+        raise ArgumentError("ranges", f"a {type(given).__name__}", "a mapping from names to (low, high)")
     for name, interval in given.items():
         i = robot.actuator_index(name)
-        low, high = (float(v) for v in interval)
-        if not (np.isfinite([low, high]).all() and low <= high):
-            raise ArgumentError(f"ranges[{name!r}]", f"({low}, {high})", "finite (low, high) with low <= high")
-        out[i] = (low, high)
+        out[i] = check_interval(f"ranges[{name!r}]", interval)
+        if not np.isfinite(out[i]).all():
+            raise ArgumentError(f"ranges[{name!r}]", f"{out[i]}", "finite (low, high)")
     return out
 
 

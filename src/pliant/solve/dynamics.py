@@ -21,11 +21,12 @@ from typing import Any
 import numpy as np
 
 from pliant.algebra.factorisation import NotPositiveDefinite, factorise
+from pliant.checks import count, positive
 from pliant.contact.contacts import Contacts
 from pliant.errors import ArgumentError
-from pliant.solve.commands import CommandLike, command_vector, linearise, travel
+from pliant.solve.commands import CommandLike, check_state, command_vector, linearise, travel
 from pliant.solve.newton import LinearSystem, Step, regularised
-from pliant.solve.problem import Problem
+from pliant.solve.problem import Problem, surroundings
 from pliant.state import State, Status
 
 Array = np.ndarray
@@ -97,15 +98,16 @@ class Stepper:
     ) -> None:
         self.model = model
         self.scheme = scheme_named(scheme, damping)
-        self.iterations = iterations
-        self._moving = any(getattr(o, "motion", None) is not None for o in obstacles)
-        self._obstacles = tuple(obstacles)
+        self.iterations = count("iterations", iterations)
+        self._obstacles = surroundings(obstacles)
+        self._moving = any(getattr(o, "motion", None) is not None for o in self._obstacles)
         self._options: dict[str, Any] = {"alarm": alarm, "contact_distance": contact_distance}
-        self.problem = Problem(model, obstacles, **self._options)
+        self.problem = Problem(model, self._obstacles, **self._options)
 
     def start(self, state: State | None = None, u: CommandLike = None) -> State:
         """A state with the acceleration that belongs to it, ready to be stepped."""
         model = self.model
+        check_state(model, state)
         if state is None:
             zero = np.zeros(model.nu)
             state = State(model.rest.copy(), np.zeros(model.nv), zero, zero, model.displacement(model.rest))
@@ -122,12 +124,12 @@ class Stepper:
         acceleration = factorise(model.inertia(state.q)).solve(force)
         return state.but(memory={**state.memory, "a": acceleration}, contacts=contacts)
 
-    def step(self, state: State, u: CommandLike, dt: float) -> State:
+    def step(self, state: State | None, u: CommandLike, dt: float) -> State:
         """The state one time step later."""
-        if not (math.isfinite(dt) and dt > 0):
-            raise ArgumentError("dt", f"{dt}", "a positive number [s]")
         begin = clock.perf_counter()
-        model, h = self.model, float(dt)
+        model, h = self.model, positive("dt", dt)
+        check_state(model, state)
+        state = state or self.start(None, u)
         if self._moving:
             placed = [o.at(state.time + h) if getattr(o, "motion", None) is not None else o for o in self._obstacles]
             self.problem = Problem(model, placed, **self._options)

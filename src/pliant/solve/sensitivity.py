@@ -15,7 +15,7 @@ import numpy as np
 
 from pliant.algebra.factorisation import NotPositiveDefinite, factorise_general
 from pliant.errors import ArgumentError
-from pliant.solve.commands import driven_by_displacement, linearise, slackable
+from pliant.solve.commands import check_state, driven_by_displacement, linearise, slackable
 from pliant.solve.newton import dense_rows, factorise_any
 from pliant.state import State
 
@@ -50,6 +50,7 @@ def sensitivity(model: Any, state: State) -> Sensitivity:
 
     Closed contacts stay closed and open ones open (one-sided where that changes); slack cables stay slack.
     """
+    check_state(model, state, needed=True)
     if not state.ok:
         raise ArgumentError("state", f"it is not an equilibrium ({state.status})", "a converged state")
     factor = state.factor

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import inspect
+import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
 
+from pliant.checks import count, positive
 from pliant.errors import ArgumentError
-from pliant.solve.commands import CommandLike
+from pliant.solve.commands import CommandLike, check_state
 from pliant.solve.dynamics import Stepper
 from pliant.solve.equilibrium import equilibrium
 from pliant.state import State
@@ -40,8 +43,8 @@ def simulate(
             controller, called as `u = controller(t, state)` at every step. A controller may have an attribute
             `targets`, a
             mapping from point names to functions of time, which is recorded with the run.
-        duration: simulated time [s].
-        dt: time step [s].
+        duration: simulated time [s]; the run ends exactly there.
+        dt: longest time step [s]. The steps are equal: shorter than this where the duration is no multiple of it.
         start: initial state; rest pose if None.
         obstacles: what is in the way.
         scheme, damping: integrator, see `step`.
@@ -51,23 +54,22 @@ def simulate(
     Returns:
         A Trajectory. A step that does not converge ends the run; its status is the last one recorded.
     """
-    if not (np.isfinite(duration) and duration > 0):
-        raise ArgumentError("duration", f"{duration}", "a positive number [s]")
-    if not (np.isfinite(dt) and dt > 0):
-        raise ArgumentError("dt", f"{dt}", "a positive number [s]")
-    if every < 1:
-        raise ArgumentError("every", f"{every}", "at least 1")
+    steps, h = _steps(positive("duration", duration), positive("dt", dt))
+    every = count("every", every)
     stepper = Stepper(model, obstacles=obstacles, scheme=scheme, damping=damping)
+    check_state(model, start, "start")
     control = _controller(drive)
     state = stepper.start(start, control(0.0 if start is None else start.time, start or stepper.start()))
     states = [state]
-    count = max(1, round(duration / dt))
-    for i in range(count):
-        state = stepper.step(state, control(state.time, state), dt)
-        if (i + 1) % every == 0 or i + 1 == count or not state.ok:
+    end = state.time + duration
+    for i in range(steps):
+        state = stepper.step(state, control(state.time, state), h)
+        if i + 1 == steps:
+            state = state.but(time=end)  # without the rounding of the sum
+        if (i + 1) % every == 0 or i + 1 == steps or not state.ok:
             states.append(state.but(factor=None))
         if progress:
-            progress((i + 1) / count)
+            progress((i + 1) / steps)
         if not state.ok:
             break
     wanted = {
@@ -89,6 +91,8 @@ def sweep(
 
     The times of the trajectory count the commands 0, 1, 2, ...
     """
+    if isinstance(commands, str | Mapping) or not isinstance(commands, Iterable):
+        raise ArgumentError("commands", f"a {type(commands).__name__}", "one command after the other, in a list")
     commands = list(commands)
     if not commands:
         raise ArgumentError("commands", "empty", "at least one command")
@@ -104,10 +108,27 @@ def sweep(
     return Trajectory.from_states(model, states)
 
 
+def _steps(duration: float, dt: float) -> tuple[int, float]:
+    """How many equal steps, none longer than dt, make up a duration; and their length [s]."""
+    ratio = duration / dt
+    if ratio < 1.0 - 1e-9:
+        raise ArgumentError("dt", f"{dt} is longer than the duration of {duration}", "dt <= duration")
+    steps = math.ceil(ratio - 1e-9)
+    return steps, dt if abs(steps - ratio) <= 1e-9 else duration / steps
+
+
 def _controller(drive: Any) -> Controller:
     if isinstance(drive, Mapping) and any(callable(v) for v in drive.values()):
         signals = dict(drive)
-        return lambda t, state: {k: float(v(t)) if callable(v) else float(v) for k, v in signals.items()}
+        return lambda t, state: {k: v(t) if callable(v) else v for k, v in signals.items()}
     if callable(drive):
+        try:
+            inspect.signature(drive).bind(0.0, None)
+        except TypeError:
+            raise ArgumentError(
+                "drive", "it cannot be called as drive(t, state)", "a function of the time [s] and the state"
+            ) from None
+        except ValueError:
+            pass  # some compiled functions do not tell what they take
         return drive
     return lambda t, state: drive

@@ -17,8 +17,9 @@ from typing import Any
 import numpy as np
 
 from pliant.algebra.factorisation import NotPositiveDefinite
+from pliant.checks import count, positive
 from pliant.errors import PliantError
-from pliant.solve.commands import CommandLike, command_vector
+from pliant.solve.commands import CommandLike, check_state, command_vector
 from pliant.solve.complementarity import solve_contact
 from pliant.solve.equilibrium import equilibrium
 from pliant.solve.newton import factorise_any
@@ -53,8 +54,10 @@ class Tracer:
         rescue: Rescue | None = None,
         iterations: int = 25,
     ) -> None:
-        self.model, self.tolerance, self.iterations = model, tolerance, iterations
+        self.model, self.tolerance = model, positive("tolerance", tolerance)
+        self.iterations = count("iterations", iterations)
         self.problem = Problem(model)
+        check_state(model, start, "start")
         self.driven = self.problem.driven
         self.rescue = rescue or (lambda u, state: equilibrium(model, u, start=state))
         self._advance: Callable[[Array, Array], Array] = getattr(model, "advance", model.retract)
