@@ -155,6 +155,10 @@ def test_nothing_in_a_file_can_execute(run, tmp_path):
         lambda a: a.update({"elsewhere/tip": np.zeros((3, 3))}),
         lambda a: a.update(u=np.array([["a", "b", "c"]] * 3)),
         lambda a: a.update(q=a["q"] + 1j),
+        lambda a: a.pop("points/tip"),
+        lambda a: a.pop("readings/gauge"),
+        *(lambda a, k=k: a.update({k: np.where(a[k] == a[k].flat[-1], np.nan, a[k])}) for k in (*FIELDS, "points/tip")),
+        lambda a: a.update(q=np.where(a["q"] == a["q"].max(), np.inf, a["q"])),
     ],
 )
 def test_inconsistent_files_are_refused(run, tmp_path, change):
@@ -162,3 +166,26 @@ def test_inconsistent_files_are_refused(run, tmp_path, change):
     with pytest.raises(FileError) as caught:
         Trajectory.load(rewritten(path, tmp_path / "bad.npz", change))
     assert caught.value.problems
+
+
+def test_failed_steps_may_hold_no_numbers_and_sensors_may_read_nothing(run, tmp_path):
+    from dataclasses import replace
+
+    q, gauge = run.q.copy(), run.readings["gauge"].copy()
+    q[2], gauge[1] = np.nan, np.nan
+    failed = replace(run, q=q, status=(*run.status[:2], Status.DIVERGED), readings={**run.readings, "gauge": gauge})
+    again = Trajectory.load(failed.save(tmp_path / "failed"))
+    assert np.isnan(again.q[2]).all()
+    assert np.isnan(again.readings["gauge"][1])
+
+
+def test_files_that_do_not_list_their_points_are_read(run, tmp_path):
+    def older(arrays):
+        header(arrays)
+        values = json.loads(arrays["header"].tobytes())
+        for group in ("points", "readings", "targets"):
+            del values[group]
+        arrays["header"] = np.frombuffer(json.dumps(values).encode(), dtype=np.uint8)
+
+    again = Trajectory.load(rewritten(run.save(tmp_path / "run"), tmp_path / "older.npz", older))
+    assert again.points.keys() == run.points.keys()

@@ -151,30 +151,37 @@ class Trajectory:
                 "contact_force",
             )
         }
-        for group in ("points", "readings", "targets"):
+        for group in _GROUPS:
             for name, values in getattr(self, group).items():
                 arrays[f"{group}/{name}"] = values
         header = {
             "robot": self.robot,
             "actuators": list(self.actuators),
             "status": [s.name for s in self.status],
+            **{group: list(getattr(self, group)) for group in _GROUPS},
         }
         return write_archive(path, _FORMAT, header, arrays)
 
     @classmethod
     def load(cls, path: str | Path) -> Trajectory:
-        """Read a trajectory; nothing in the file can execute code."""
+        """Read a trajectory; nothing in the file can execute code.
+
+        Steps that succeeded must hold finite numbers; only a sensor may have read nothing (nan).
+        """
         path = Path(path)
         header, arrays = read_archive(path, _FORMAT, "trajectory file")
         with reading(path, "trajectory file"):
             status = tuple(Status[s] for s in header["status"])
             robot, actuators = str(header["robot"]), tuple(str(a) for a in header["actuators"])
-        groups: dict[str, dict[str, Array]] = {"points": {}, "readings": {}, "targets": {}}
+            listed = {f"{group}/{name}" for group in _GROUPS for name in header.get(group, ())}
+        groups: dict[str, dict[str, Array]] = {group: {} for group in _GROUPS}
         for key in [k for k in arrays if "/" in k]:
             group, name = key.split("/", 1)
             if group in groups:
                 groups[group][name] = arrays.pop(key)
-        problems = _problems(arrays, groups, len(status), len(actuators))
+        found = arrays | {f"{group}/{name}": a for group, named in groups.items() for name, a in named.items()}
+        problems = [f"{k} is missing" for k in sorted(listed - found.keys())]
+        problems += _problems(found, np.array([s.ok for s in status], dtype=bool), len(actuators))
         if problems:
             raise FileError(path, problems)
         return cls(
@@ -188,8 +195,9 @@ class Trajectory:
         )
 
 
+_GROUPS: dict[str, tuple[str | int, ...]] = {"points": ("n", 3), "readings": ("n",), "targets": ("n", 3)}
 # Axes of every array: n steps, m actuators, None for any length.
-_SHAPES: dict[str, tuple[str | None, ...]] = {
+_SHAPES: dict[str, tuple[str | int | None, ...]] = {
     "time": ("n",),
     "q": ("n", None),
     "v": ("n", None),
@@ -203,23 +211,20 @@ _SHAPES: dict[str, tuple[str | None, ...]] = {
 }
 
 
-def _problems(arrays: Mapping[str, Array], groups: Mapping[str, Mapping[str, Array]], n: int, m: int) -> list[str]:
-    """What is wrong with the arrays of a file of n steps and m actuators."""
-    size = {"n": n, "m": m}
-    wanted = {k: tuple(None if axis is None else size[axis] for axis in axes) for k, axes in _SHAPES.items()}
-    found = dict(arrays)
-    for group, length in (("points", 3), ("targets", 3), ("readings", 0)):
-        for name, values in groups[group].items():
-            found[f"{group}/{name}"] = values
-            wanted[f"{group}/{name}"] = (n, length) if length else (n,)
-    problems = [f"{k} is missing" for k in wanted if k not in found]
-    problems += [f"{k} does not belong in a trajectory" for k in found if k not in wanted]
-    for key, shape in wanted.items():
-        if key in found:
-            values = found[key]
-            fits = len(shape) == values.ndim and all(a in (None, b) for a, b in zip(shape, values.shape))
-            if not fits:
-                problems.append(f"{key} has shape {values.shape}, expected {shape}")
-            elif values.dtype.kind not in "fiu":
-                problems.append(f"{key} holds no real numbers")
+def _problems(found: Mapping[str, Array], ok: Array, m: int) -> list[str]:
+    """What is wrong with the arrays of a file of m actuators whose steps succeeded where ok (n,)."""
+    axes = _SHAPES | {k: _GROUPS[k.split("/")[0]] for k in found if k.split("/")[0] in _GROUPS and "/" in k}
+    problems = [f"{k} is missing" for k in axes if k not in found]
+    problems += [f"{k} does not belong in a trajectory" for k in found if k not in axes]
+    for key in [k for k in axes if k in found]:
+        values, shape = found[key], tuple(len(ok) if a == "n" else m if a == "m" else a for a in axes[key])
+        if len(shape) != values.ndim or any(a not in (None, b) for a, b in zip(shape, values.shape)):
+            problems.append(f"{key} has shape {values.shape}, expected {shape}")
+        elif values.dtype.kind not in "fiu":
+            problems.append(f"{key} holds no real numbers")
+        elif not key.startswith("readings/") and not np.isfinite(values[ok] if key not in _ALWAYS else values).all():
+            problems.append(f"{key} is not finite")
     return problems
+
+
+_ALWAYS = ("time", "u", "iterations", "elapsed")  # finite in steps that failed, too
