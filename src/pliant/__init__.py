@@ -1,4 +1,4 @@
-"""pliant: describe a soft robot once; simulate, invert, reduce, learn, design and control it.
+"""pliant: describe a soft robot once; simulate, invert, learn and control it.
 
 The public names are listed in `__all__`, one import path each. They are loaded when first used, so that importing the
 package is quick.
