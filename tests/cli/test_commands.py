@@ -164,9 +164,13 @@ def test_reach_in_all_combinations(capsys, tmp_path: Path) -> None:
 
 def test_reach_says_when_the_target_is_out_of_reach(capsys) -> None:
     code, data = run_json(capsys, "reach", "golden_beam", "--target", "0.14,0,0.02")
-    assert code == 0
+    assert code == 1
+    assert not data["reached"]
     assert "cannot be reached" in data["status"]
     assert data["error"][0] > 0.02
+    code, data = run_json(capsys, "reach", "golden_beam", "--target", "0.14,0,0.02", "--tolerance", "10cm")
+    assert code == 0
+    assert data["reached"]
 
 
 def test_reach_wrong_input(capsys, tmp_path: Path) -> None:

@@ -23,11 +23,13 @@ RUBBISH = {
               "trunk --path {file}",
               "trunk --path {folder}", "trunk --target 0,0,0 --point nose", "--target 0,0,0",
               "--model {model} --target 0,0,0", "{model} --model {model} --target 0,0,0",
-              "trunk --model nothing.pliant --target 0,0,0", "trunk --target 0,0,0 --out x"],
+              "trunk --model nothing.pliant --target 0,0,0", "trunk --target 0,0,0 --out x",
+              "trunk --target 0,0,0 --tolerance 0", "trunk --target 0,0,0 --tolerance 1kPa"],
     "compare": ["", "no_such_robot", "octopus_arm", "finger --set cable=x", "{folder}", "finger --picture x.jpg"],
     "sample": ["", "finger", "finger --out {folder}/x.h5 --range cable", "finger --out {folder}/x.h5 --range cable=2:1",
                "finger --out {folder}/x.h5 --range rope=0:1", "no_such_robot --out {folder}/x.h5",
-               "finger --out {h5} --count 2 --workers 0"],
+               "finger --out {h5} --count 2 --workers 0",
+               "constant-curvature-arm --out {folder}/x.h5 --count 0"],
     "train": ["", "{h5} --out {folder}/m.pliant", "nothing.h5 --out {folder}/m.pliant",
               "{h5} --out {folder}/m.pliant --hidden a,b"],
     "transfer": ["", "{model} --virtual 1 --out {folder}/m.pliant", "{model} --out {folder}/m.pliant",
@@ -90,3 +92,29 @@ def test_errors_are_json_too(places, capsys) -> None:
     told = json.loads(capsys.readouterr().out)
     assert told["kind"] == "ArgumentError"
     assert "x,y,z" in told["error"]
+
+
+@pytest.mark.parametrize(
+    ("text", "ending"),
+    [
+        ("sample constant-curvature-arm --count 8 --workers 0 --out {folder}/x.txt", ".h5"),
+        ("train {h5} --out {folder}/x.txt", ".pliant"),
+        ("transfer {model} --virtual 1 --out {folder}/x.txt", ".pliant"),
+        ("transfer {model} --virtual 1 --out {folder}/x.pliant --save-measurements {folder}/x.txt", ".csv"),
+        ("report {model} --out {folder}/x.txt", ".html"),
+        ("simulate finger --picture {folder}/x.txt", ".png"),
+        ("compare finger --picture {folder}/x.txt", ".png"),
+    ],
+)
+def test_endings_of_files_are_checked_before_anything_is_read(text, ending, places, capsys) -> None:
+    assert main(text.format(**places).split()) == 2
+    assert f"ends in {ending}" in capsys.readouterr().err
+
+
+def test_a_refused_sample_does_not_block_the_corrected_command(places, capsys) -> None:
+    wrong, right = (
+        f"sample constant-curvature-arm --workers 0 --count {n} --out {places['folder']}/x.h5".split() for n in (0, 8)
+    )
+    assert main(wrong) == 2
+    assert "count" in capsys.readouterr().err
+    assert main(right) == 0

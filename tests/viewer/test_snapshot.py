@@ -63,3 +63,10 @@ def test_a_broken_state_is_refused(box):
     state = box.solve(box, np.array([0.02, 0.0]))
     with pytest.raises(ArgumentError, match="state"):
         small(box, state.but(q=state.q * np.nan))
+
+
+@pytest.mark.parametrize("name", ["x.bmp", "x", "x.txt"])
+def test_only_png_files_are_written(box, tmp_path, name):
+    with pytest.raises(ArgumentError, match=r"\.png"):
+        snapshot(box, None, tmp_path / name)
+    assert not list(tmp_path.iterdir())

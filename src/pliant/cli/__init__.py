@@ -1,7 +1,8 @@
 """The `pliant` command: everything from the shell, one command per file.
 
-Exit codes: 0 success; 1 the computation ended without an answer; 2 wrong input or usage; 3 a mistake of
-pliant itself; 130 interrupted.
+Exit codes: 0 success; 1 the computation ended without the answer that was asked for (a solve that did not converge,
+a target that was not reached, a mesh that cannot be simulated, a learned model that is not accurate enough); 2 wrong
+input or usage; 3 a mistake of pliant itself; 130 interrupted.
 """
 
 from __future__ import annotations

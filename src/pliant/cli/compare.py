@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Any
 
 from pliant.cli.console import emit, table
-from pliant.cli.inputs import add_robot, catalogued, load_robot, own_contacts, parse_commands
+from pliant.cli.inputs import add_robot, catalogued, check_ending, load_robot, own_contacts, parse_commands
 from pliant.errors import ArgumentError
 
 
@@ -36,8 +36,7 @@ def run(args: argparse.Namespace) -> int:
     """Solve with both models and report the differences."""
     import numpy as np
 
-    if args.picture and not args.picture.endswith(".png"):
-        raise ArgumentError("--picture", f"{args.picture!r}", "a file name that ends in .png")
+    check_ending("--picture", args.picture, ".png")
     robot = load_robot(args)
     values, entry = parse_commands(robot, args.values), catalogued(args)
     if not values:

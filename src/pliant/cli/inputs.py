@@ -61,6 +61,12 @@ def learned_file(args: argparse.Namespace) -> Path | None:
     return named[0] if named else None
 
 
+def check_ending(option: str, name: str | None, *endings: str) -> None:
+    """Refuse the name of a file to write that has another ending, before any work is done."""
+    if name and not name.lower().endswith(endings):
+        raise ArgumentError(option, f"{name!r}", f"a file name that ends in {' or '.join(endings)}")
+
+
 def load_robot(args: argparse.Namespace) -> Robot:
     """The robot that the command line names."""
     from pliant import robots
@@ -211,6 +217,15 @@ def parse_point(argument: str, text: str) -> tuple[float, float, float]:
     factor = UNITS[unit][1] if unit else 1.0
     x, y, z = (float(m[1]) * factor for m in matches if m)
     return (x, y, z)
+
+
+def parse_length(argument: str, text: str) -> float:
+    """A positive length [m] from "0.001" or "1mm"."""
+    match = _NUMBER.match(text)
+    unit = match[2] or "m" if match else ""
+    if not match or UNITS.get(unit, ("",))[0] != "m" or float(match[1]) <= 0.0:
+        raise ArgumentError(argument, f"{text!r} is not a length", "a positive number in m, or with a unit: 1mm")
+    return float(match[1]) * UNITS[unit][1]
 
 
 def _parameters(make: Any, given: list[str]) -> dict[str, Any]:

@@ -7,6 +7,7 @@ examples:
   pliant reach trunk --target 50,20,180mm --picture trunk.png
   pliant reach trunk --path circle.csv --out run.npz --html run.html
   pliant reach trunk --target 50,20,180mm --path circle.csv --json     the target first, then the path
+  pliant reach trunk --target 50,20,180mm --tolerance 1mm              exit code 1 if it stays farther away
   pliant reach --model learned.pliant --target 5,10,130mm
 """
 
@@ -16,7 +17,7 @@ import argparse
 from pathlib import Path
 
 from pliant.cli.console import progress
-from pliant.cli.inputs import add_model, add_robot, build_model, load_robot, own_contacts, parse_point
+from pliant.cli.inputs import add_model, add_robot, build_model, load_robot, own_contacts, parse_length, parse_point
 from pliant.cli.simulate import add_outputs, check_outputs, report
 from pliant.errors import ArgumentError, FileError
 
@@ -30,12 +31,19 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--point", default="tip", metavar="NAME", help="which point of the robot (default: tip)"
     )
+    parser.add_argument(
+        "--tolerance",
+        default="0.1mm",
+        metavar="LENGTH",
+        help="how far from a target still counts as reached (default: 0.1mm)",
+    )
     add_outputs(parser)
 
 
 def run(args: argparse.Namespace) -> int:
-    """Invert and report."""
+    """Invert and report; 1 if a target was not reached."""
     check_outputs(args)
+    tolerance = parse_length("--tolerance", args.tolerance)
     if not (args.target or args.path):
         raise ArgumentError("--target", "nothing is wanted", "--target X,Y,Z, --path FILE.csv, or both")
     wanted = [parse_point("--target", args.target)] if args.target else []
@@ -60,14 +68,16 @@ def run(args: argparse.Namespace) -> int:
     states = [c.state.but(u=c.u, status=c.status, time=float(i), factor=None) for i, c in enumerate(commands)]
     found = Trajectory.from_states(model, states, targets={args.point: np.array(wanted)})
     errors = found.error(args.point)
-    extra = {"target": wanted, "error": errors, "notes": [list(c.notes) for c in commands]}
+    missed = int((~(errors <= tolerance)).sum())
+    extra = {"target": wanted, "error": errors, "reached": missed == 0, "notes": [list(c.notes) for c in commands]}
     code = report(args, model, found, extra)
     if not getattr(args, "json", False):
         print(
             f"{args.point}: {1e3 * errors.max():.4g} mm from the target"
             + (" at worst" if len(errors) > 1 else "")
+            + (f"; {missed} of {len(errors)} not reached within {args.tolerance}" if missed else "")
         )
-    return code
+    return code or int(missed > 0)
 
 
 def read_path(path: Path) -> list[tuple[float, float, float]]:

@@ -15,7 +15,7 @@ from functools import partial
 from typing import Any
 
 from pliant.cli.console import emit
-from pliant.cli.inputs import add_model, add_robot, build_model, load_robot, parse_value
+from pliant.cli.inputs import add_model, add_robot, build_model, check_ending, load_robot, parse_value
 from pliant.errors import ArgumentError
 
 #: Analytical and rod robots that need no mesh: name -> class or function of `pliant.learn`.
@@ -53,6 +53,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Sample and say how it went."""
+    check_ending("--out", args.out, ".h5", ".hdf5")
     from pliant.learn.sampling import sample
 
     factory = partial(make_model, args.robot, tuple(args.options), args.model, args.element)

@@ -20,6 +20,7 @@ from pliant.cli.inputs import (
     add_model,
     add_robot,
     build_model,
+    check_ending,
     load_robot,
     own_contacts,
     parse_commands,
@@ -76,9 +77,7 @@ def add_outputs(parser: argparse.ArgumentParser) -> None:
 def check_outputs(args: argparse.Namespace) -> None:
     """Refuse file names with a wrong ending before any work is done."""
     for option, ending in (("out", ".npz"), ("picture", ".png"), ("html", ".html")):
-        name = getattr(args, option)
-        if name and not name.endswith(ending):
-            raise ArgumentError(f"--{option}", f"{name!r}", f"a file name that ends in {ending}")
+        check_ending(f"--{option}", getattr(args, option), ending)
 
 
 def run(args: argparse.Namespace) -> int:

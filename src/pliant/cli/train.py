@@ -11,6 +11,7 @@ import argparse
 import sys
 
 from pliant.cli.console import emit
+from pliant.cli.inputs import check_ending
 from pliant.errors import ArgumentError
 
 
@@ -33,6 +34,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Train and report the errors on samples that were held out."""
+    check_ending("--out", args.out, ".pliant")
     from pliant.learn.dataset import Dataset
     from pliant.learn.train import fit
 

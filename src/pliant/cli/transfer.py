@@ -12,6 +12,7 @@ from __future__ import annotations
 import argparse
 
 from pliant.cli.console import emit
+from pliant.cli.inputs import check_ending
 from pliant.errors import ArgumentError
 
 
@@ -35,6 +36,8 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Correct and report the cross-validated errors; exit code 1 if 1 % of the workspace is not met."""
+    check_ending("--out", args.out, ".pliant")
+    check_ending("--save-measurements", args.save_measurements, ".csv")
     if bool(args.measurements) == bool(args.virtual):
         raise ArgumentError("--measurements", "give measurements or --virtual", "exactly one of them")
     from pliant.learn.plans import make_plan

@@ -43,7 +43,7 @@ def snapshot(
     Args:
         model: any model of the contract.
         state: the state; None for the rest shape.
-        path: file to write; its folder is made.
+        path: file to write, which ends in .png; its folder is made.
         obstacles: obstacles to draw.
         camera: a `Camera`, or (azimuth, elevation) [degrees]; fits the robot by default.
         size: width and height [pixels].
@@ -58,6 +58,9 @@ def snapshot(
     Returns:
         The path of the file.
     """
+    path = Path(path)
+    if path.suffix.lower() != ".png":
+        raise ArgumentError("path", f"{str(path)!r}", "a file name that ends in .png")
     image = snapshot_image(
         model,
         state,
@@ -74,7 +77,6 @@ def snapshot(
     )
     from PIL import Image
 
-    path = Path(path)
     path.parent.mkdir(parents=True, exist_ok=True)
     Image.fromarray(image).save(path, format="PNG", optimize=True)
     return path
