@@ -51,6 +51,16 @@ def command_vector(robot: Robot, u: CommandLike, default: Array | None = None) -
     return out
 
 
+def beyond_limits(robot: Robot, u: Array) -> list[str]:
+    """A sentence for every actuator that is commanded beyond its limits."""
+    out = []
+    for a, value in zip(robot.actuators, u):
+        low, high = a.limits
+        if not low <= value <= high:
+            out.append(f"the {a.drive} of {a.name} is commanded to {value:g}, beyond its limits {low:g} to {high:g}")
+    return out
+
+
 def check_state(model: Any, state: Any, argument: str = "state", *, needed: bool = False) -> None:
     """An ArgumentError if a state is not one, or belongs to another model; None passes unless it is `needed`."""
     if state is None and not needed:

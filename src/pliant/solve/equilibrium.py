@@ -11,9 +11,10 @@ import numpy as np
 
 from pliant.checks import count
 from pliant.contact.contacts import Contacts, ContactState
-from pliant.solve.commands import CommandLike, check_state, command_vector, linearise, travel
+from pliant.solve.commands import CommandLike, beyond_limits, check_state, command_vector, linearise, travel
 from pliant.solve.newton import LinearSystem, build, regularised
 from pliant.solve.problem import Problem
+from pliant.solve.unheld import loose_motions
 from pliant.state import State, Status
 
 Array = np.ndarray
@@ -93,7 +94,15 @@ def equilibrium(
     found = _newton(problem, origin, target, None, max_iterations=min(40, max_iterations), folding=folding)
     status = found.status
     if not status.ok:
-        found, status = _continue(problem, origin, target, found, max_iterations, notes)
+        loose = loose_motions(model)
+        load = model.force(q0, np.where(problem.driven, 0.0, target))
+        if loose is None or problem.obstacles or not loose.loaded(load):
+            found, status = _continue(problem, origin, target, found, max_iterations, notes)
+        if not status.ok:
+            notes.extend(beyond_limits(model.robot, target))
+        if not status.ok and loose is not None:
+            notes.append(loose.note)
+            status = status if problem.obstacles else Status.SINGULAR
     state = _finish(problem, found, status, target, gap_tolerance, notes, time.perf_counter() - begin)
     if start is not None:
         state = state.but(time=start.time)

@@ -103,7 +103,7 @@ class LinearSystem:
         self.rows = rows
         self.shift = shift
         self._held = _pulling(rows) if indefinite else None
-        matrix = _shifted(K, shift)
+        matrix = raised(K, shift)
         self.factor: Any = factorise_general(matrix) if indefinite else factorise_any(matrix)
         self.flexibility = self.factor.solve(rows.columns) if rows.size else np.zeros((len(rows.rows.T), 0))
         self.W = rows.rows @ self.flexibility
@@ -324,7 +324,7 @@ def _complementarity(W: Array, offset: Array, rows: Rows, chosen: Array, start: 
     )
 
 
-def _shifted(K: Any, shift: float) -> Any:
+def raised(K: Any, shift: float) -> Any:
     """K with its diagonal raised: by `shift` on average, by the same share everywhere (rotations are not lengths)."""
     if shift == 0.0:
         return K
