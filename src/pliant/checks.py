@@ -85,3 +85,38 @@ def instances(argument: str, value: Any, kind: type | tuple[type, ...]) -> tuple
     if isinstance(value, str) or not isinstance(value, Iterable):
         instance(argument, value, kind)
     return tuple(instance(f"{argument}[{i}]", item, kind) for i, item in enumerate(value))
+
+
+def numbers(argument: str, value: Any) -> np.ndarray:
+    """The value as an array of finite floats of any shape, or an ArgumentError."""
+    try:
+        array = np.asarray(value, dtype=float)
+    except (TypeError, ValueError, OverflowError):
+        raise ArgumentError(argument, f"is {value!r}", "finite numbers") from None
+    if isinstance(value, str) or not np.isfinite(array).all():
+        raise ArgumentError(argument, "contains NaN or infinity", "finite numbers")
+    return array
+
+
+def name_list(argument: str, value: Any) -> tuple[str, ...]:
+    """One name or several as a tuple, or an ArgumentError."""
+    if isinstance(value, str):
+        return (value,)
+    if not isinstance(value, Iterable):
+        raise ArgumentError(argument, f"is {value!r}", "a name, or names")
+    found = tuple(value)
+    if not all(isinstance(name, str) for name in found):
+        raise ArgumentError(argument, f"{found!r} are not all names", "a name, or names")
+    return found
+
+
+def configuration(model: Any, value: Any) -> np.ndarray:
+    """The configuration (nq,) of a state, or the one given, or an ArgumentError if it is none of the model's."""
+    given = getattr(value, "q", value)
+    try:
+        q = np.asarray(given, dtype=float)
+    except (TypeError, ValueError):
+        raise ArgumentError("q", f"a {type(value).__name__} is no configuration", "a State, or numbers") from None
+    if q.shape != (model.nq,):
+        raise ArgumentError("q", f"it belongs to another model (shape {q.shape})", f"a state or q ({model.nq},)")
+    return q

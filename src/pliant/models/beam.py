@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from pliant import checks
 from pliant._kernels import beam as kernels
 from pliant.errors import ArgumentError, UnknownNameError
 from pliant.lie import matrix_from_quaternion
@@ -175,7 +176,7 @@ class BeamModel:
         """Positions, orientations and (on request) Jacobians of named points; q may be a State."""
         p, Q = self.poses(getattr(q, "q", q))
         single = isinstance(points, str)
-        names = (points,) if isinstance(points, str) else tuple(points)
+        names = checks.name_list("points", points)
         for name in names:
             if name not in self._points:
                 raise UnknownNameError("point", name, self._points)

@@ -15,6 +15,7 @@ from typing import Any
 
 import numpy as np
 
+from pliant import checks
 from pliant.errors import ArgumentError, UnknownNameError
 from pliant.robot import Robot
 from pliant.state import Placement, Skin
@@ -87,7 +88,7 @@ class KinematicModel:
 
     def command(self, q: Any) -> Array:
         """The command u that belongs to a configuration or state (nu,)."""
-        return np.asarray(getattr(q, "q", q), float) / self.scale
+        return checks.configuration(self, q) / self.scale
 
     # ---- the fictitious mechanics ------------------------------------------------------------------
     def energy(self, q: Array, effort: Array) -> float:
@@ -143,7 +144,7 @@ class KinematicModel:
         u = np.asarray(u, float)
         if u.shape != (self.nu,):
             raise ArgumentError("u", f"shape {u.shape}", f"({self.nu},)")
-        names = (points,) if isinstance(points, str) else tuple(points)
+        names = checks.name_list("points", points)
         rows = [self._index(n) for n in names]
         x, R, J = self.kinematics(u, derivative=jacobian)
         Jp = None if J is None or not jacobian else J[rows]

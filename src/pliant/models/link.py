@@ -16,7 +16,7 @@ from typing import Any
 
 import numpy as np
 
-from pliant import lie
+from pliant import checks, lie
 from pliant._kernels import link as _k
 from pliant.bodies import RodBody
 from pliant.errors import ArgumentError, UnknownNameError
@@ -166,7 +166,7 @@ class LinkModel:
     def locate(self, q: Any, points: str | Sequence[str], *, jacobian: bool = False) -> Placement:
         """Positions, orientations and Jacobians of named points; q may be a State."""
         q = self._check(getattr(q, "q", q))
-        names = (points,) if isinstance(points, str) else tuple(points)
+        names = checks.name_list("points", points)
         for name in names:
             if name not in self._table:
                 raise UnknownNameError("point", name, self._table)

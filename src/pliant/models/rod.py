@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from pliant import lie
+from pliant import checks, lie
 from pliant._kernels import rod as _rod
 from pliant._kernels import rod_drag as _water
 from pliant._kernels import rod_dynamics as _dyn
@@ -209,7 +209,7 @@ class RodModel:
         Besides the robot's points, "<rod>.tip" is the tip of every rod (and "tip" of a single one).
         """
         q = self._check(getattr(q, "q", q))
-        names = (points,) if isinstance(points, str) else tuple(points)
+        names = checks.name_list("points", points)
         table, frames, handle = self._point_tables(names)
         x = np.empty((len(names), 3))
         jac = np.empty((len(names) if jacobian else 0, 6, self._n))

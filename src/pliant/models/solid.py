@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
+from pliant import checks
 from pliant._kernels.material_codes import LINEAR
 from pliant._kernels.viscous import rotated_stiffness
 from pliant.actuators import Cable, Chamber
@@ -292,9 +293,9 @@ class SolidModel:
         """Positions, orientations and (on request) Jacobians of named points; q may be a State."""
         from pliant.models.placing import place
 
-        q = getattr(q, "q", q)
+        q = checks.configuration(self, q)
         single = isinstance(points, str)
-        names = (points,) if isinstance(points, str) else tuple(points)
+        names = checks.name_list("points", points)
         for name in names:
             if name not in self._embeddings:
                 raise UnknownNameError("point", name, self._embeddings)
