@@ -73,6 +73,11 @@ class Chatter:
             )
         return contacts
 
+    @property
+    def holding(self) -> bool:
+        """Are contacts held as they are?"""
+        return self._frozen is not None
+
     def _carried(self, contacts: Contacts, before: Array, after: Array) -> Contacts:
         return carried_along(contacts, before, after, self._radius, offset=self._offset)
 

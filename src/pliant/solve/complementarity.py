@@ -214,6 +214,11 @@ def solve_contact(
     residual, sweeps = kernel.solve_contact(
         W_, q_ - shift, rows, lo, hi, index, mu, lam, states, tolerance, max_iterations
     )
+    if residual > tolerance and not index.size and not lo.any() and np.isposinf(hi).all():
+        # contacts close to each other are nearly one, where sweeps crawl: unilateral rows alone can be pivoted
+        pivoted = solve_lcp(W_, q_ - shift, start=lam, tolerance=tolerance, max_iterations=max_iterations)
+        if pivoted.residual < residual:
+            lam, residual, sweeps = pivoted.force, pivoted.residual, sweeps + pivoted.iterations
     delta = W_ @ lam + q_
     if residual > tolerance:
         status = ComplementarityStatus.NOT_CONVERGED

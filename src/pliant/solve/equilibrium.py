@@ -12,7 +12,7 @@ import numpy as np
 from pliant.checks import count
 from pliant.contact.contacts import Contacts, ContactState
 from pliant.solve.commands import CommandLike, beyond_limits, check_state, command_vector, linearise, travel
-from pliant.solve.newton import LinearSystem, build, regularised
+from pliant.solve.newton import LinearSystem, regularised
 from pliant.solve.problem import Problem
 from pliant.solve.unheld import loose_motions
 from pliant.state import State, Status
@@ -157,8 +157,7 @@ def _newton(
             result.status = Status.INVERTED
             return result
         rows = problem.rows(q, effort, u, contacts)
-        turning = problem.contact_stiffness(q, contacts)
-        system = build(K if turning is None else K + turning, rows, previous_shift=shift)
+        system = problem.system(q, K, rows, contacts, previous_shift=shift)
         spent += 1
         if system is None:
             result.status = Status.SINGULAR
@@ -243,6 +242,7 @@ def _descent(
         active[triple] = (what != ContactState.OPEN, what == ContactState.STICK, what == ContactState.STICK)
     alpha = min(1.0, 0.33 * problem.length / max(travel(model, step.dq), 1e-300))
     alpha = min(alpha, problem.furthest(q, step.dq))
+    turned = None if system.turned is None else system.turned(step.dq)
     for _ in range(9):
         trial = model.retract(q, alpha * step.dq)
         multipliers = rows.force + alpha * (step.force - rows.force)
@@ -253,6 +253,8 @@ def _descent(
             if offset is not None:
                 force = force - offset
             force = force + rows.columns[:, n:] @ multipliers[n:]
+            if turned is not None:
+                force = force - alpha * turned
             value = rows.value + alpha * (rows.rows @ step.dq)
             if n:
                 value[:n] = model.displacement(trial)[problem.driven] - u[problem.driven]
@@ -419,6 +421,9 @@ def _finish(
     # Fresh contacts show what penetrates; forces belong to the contacts that were solved with.
     fresh = problem.fresh(found.q, found.contacts)
     contacts = found.contacts if status.ok else fresh
+    if not status.ok and contacts is not None and len(contacts):
+        known = contacts.forces.any()
+        notes.append(f"contact forces {'are not in balance' if known else 'were not found: zeros mean unknown'}")
     left, scale = _unbalanced(problem, found.q, found.effort, u, contacts)
     residual = float(np.abs(left).max(initial=0.0)) / scale
     displacement = model.displacement(found.q)

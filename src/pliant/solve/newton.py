@@ -12,6 +12,7 @@ All but dq are few, so the system is condensed onto them: W = [C; H] K^-1 [A, H^
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from copy import copy
 from dataclasses import dataclass, field, replace
 from typing import Any
@@ -97,7 +98,10 @@ class LinearSystem:
 
     Attributes:
         stable: whether it is; None where that could not be told.
+        turned: what contact forces lose by turning in a motion (nv,) -> (nv,), where K knows about it.
     """
+
+    turned: Callable[[Array], Array] | None = None
 
     def __init__(self, K: Any, rows: Rows, shift: float = 0.0, *, indefinite: bool = False) -> None:
         self.rows = rows

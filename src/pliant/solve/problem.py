@@ -8,22 +8,24 @@ from typing import Any
 
 import numpy as np
 
+from pliant.algebra.factorisation import NotPositiveDefinite
 from pliant.checks import non_negative, positive, several
 from pliant.contact.contacts import Contacts, ContactState
 from pliant.errors import ArgumentError
 from pliant.solve.chatter import Chatter
 from pliant.solve.commands import driven_by_displacement, length_scale, slackable, travel
-from pliant.solve.newton import Rows, dense_rows
+from pliant.solve.curvature import stiffened, turning_forces
+from pliant.solve.newton import LinearSystem, Rows, build, dense_rows
 
 Array = np.ndarray
 
 
-class Problem:
 def surroundings(obstacles: Any) -> tuple[Any, ...]:
     """One obstacle or several as a tuple."""
     return several("obstacles", obstacles, "friction", "Plane, Sphere, SelfContact, ...")
 
 
+class Problem:
     """A model, its drives and its surroundings.
 
     Args:
@@ -215,10 +217,41 @@ def surroundings(obstacles: Any) -> tuple[Any, ...]:
             friction=friction,
         )
 
+    def system(
+        self, q: Array, K: Any, rows: Rows, contacts: Contacts | None, *, previous_shift: float = 0.0
+    ) -> LinearSystem | None:
+        """The linear system of a Newton step, with what contact forces add to the stiffness; None if it is singular."""
+        turning = self.contact_stiffness(q, contacts)
+        if turning is not None:
+            return build(K + turning, rows, previous_shift=previous_shift)
+        blocks = self._turning(q, contacts)
+        if not blocks:
+            return build(K, rows, previous_shift=previous_shift)
+        total = stiffened(self.model, q, K, blocks, convex=False)
+        system: LinearSystem | None
+        try:
+            system = LinearSystem(total, rows)
+        except NotPositiveDefinite:
+            # Forces that turn may push the body off what friction holds: whether, is not for this step to say.
+            total = stiffened(self.model, q, K, blocks, convex=True)
+            system = build(total, rows, previous_shift=previous_shift)
+        if system is not None:
+            system.turned = lambda dq: total @ dq - K @ dq
+        return system
+
+    def _turning(self, q: Array, contacts: Contacts | None) -> list[tuple[Array, Array]]:
+        """What curved obstacles add to the tangent of a model whose points are its coordinates (`turning_forces`).
+
+        Empty while contacts are held as they are: those do not turn.
+        """
+        if contacts is None or not contacts.forces.any() or self._chatter.holding:
+            return []
+        return turning_forces(self.obstacles, contacts, self.model.skin_positions(q))
+
     def contact_stiffness(self, q: Array, contacts: Contacts | None) -> Array | None:
         """What contact forces add to the tangent of a model whose points move nonlinearly with q (nv, nv).
 
-        None where they add nothing: positions are then coordinates themselves.
+        None where positions are coordinates themselves: then only the curvature of obstacles counts (`system`).
         """
         own = getattr(self.model, "load_stiffness", None)
         if own is None or contacts is None or not len(contacts) or not contacts.forces.any():
