@@ -138,3 +138,34 @@ def test_bad_input():
         model_of("universal", stiffness=np.zeros(12))
     with pytest.raises(ArgumentError, match="q"):
         model_of("universal").frames(np.zeros(3))
+
+
+def test_an_arm_without_actuators_hangs_under_its_weight():
+    body = pl.RodBody("rod", 0.3, 0.01, SOFT)
+    robot = pl.Robot("bare", (body,), points=(pl.Point("tip", (0.3, 0, 0)),))
+    link, rod = LinkModel(robot, segments=16), pl.RodModel(robot)
+    state = equilibrium(link)
+    assert state.status.ok and link.nu == 0 and link.actuation(link.rest, np.zeros(0)).shape == (link.nv, 0)
+    wanted = rod.locate(equilibrium(rod), "tip").position
+    assert np.linalg.norm(link.locate(state, "tip").position - wanted) < 0.005 * np.linalg.norm(wanted - (0.3, 0, 0))
+
+
+@pytest.mark.parametrize("segments", [1.5, 2.0, 0, "2", True])
+def test_segments_are_counted(segments):
+    with pytest.raises(ArgumentError, match="segments"):
+        model_of(sg.JOINTS[0], segments=segments)
+
+
+@pytest.mark.parametrize(
+    "actuator",
+    [
+        pl.PointForce(name="f", point=(0.3, 0, 0), direction=(0, 0, 1)),
+        pl.Cable(name="f", points=((0.15, 0, 0.008), (0.3, 0, 0.008)), pull_point=(-0.1, 0, 0.008)),
+        pl.Cable(name="f", points=((0.0, 0, 0.008), (0.3, 0, 0.008)), friction=0.1),
+        pl.Slide(name="f", part="rod", axis=(1, 0, 0)),
+        pl.Wrench(name="f", point=(0.3, 0, 0), force=(0, 0, 1)),
+    ],
+)
+def test_what_is_not_linear_in_the_links_is_refused(actuator):
+    with pytest.raises(ArgumentError, match="channel inside"):
+        LinkModel(pl.Robot("r", (pl.RodBody("rod", 0.3, 0.01, SOFT),), actuators=(actuator,)))

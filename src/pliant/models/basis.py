@@ -18,6 +18,7 @@ import numpy as np
 from numpy.polynomial import chebyshev as _cheb
 from numpy.polynomial import legendre as _leg
 
+from pliant.checks import count, instances, numbers
 from pliant.errors import ArgumentError, UnknownNameError
 
 Array = np.ndarray
@@ -61,7 +62,7 @@ class Basis:
     samples: Array | None = None
 
     def __post_init__(self) -> None:
-        names = (self.strains,) if isinstance(self.strains, str) else tuple(self.strains)
+        names = instances("strains", self.strains, str)
         for name in names:
             if name not in STRAINS:
                 raise UnknownNameError("strain", name, STRAINS)
@@ -69,10 +70,10 @@ class Basis:
             raise ArgumentError("strains", f"{names} is empty or repeats a name", f"some of {STRAINS}")
         object.__setattr__(self, "strains", names)
         for field, low in (("order", 0), ("segments", 1), ("points", 0)):
-            value = getattr(self, field)
-            if int(value) != value or value < low or value > 200:
+            value = count(field, getattr(self, field), low)
+            if value > 200:
                 raise ArgumentError(field, f"{value}", f"an integer from {low} to 200")
-            object.__setattr__(self, field, int(value))
+            object.__setattr__(self, field, value)
 
     @property
     def functions(self) -> int:
@@ -156,38 +157,34 @@ class Basis:
         return out
 
 
-def constant(*, segments: int = 1, strains: Sequence[str] = STRAINS, points: int = 0) -> Basis:
+def constant(*, segments: int = 1, strains: str | Sequence[str] = STRAINS, points: int = 0) -> Basis:
     """Piecewise constant strain: each of `segments` equal pieces bends into a helix."""
-    return Basis("constant", 0, tuple(strains), segments, points)
+    return Basis("constant", 0, instances("strains", strains, str), segments, points)
 
 
-def legendre(order: int, *, strains: Sequence[str] = STRAINS, segments: int = 1, points: int = 0) -> Basis:
+def legendre(order: int, *, strains: str | Sequence[str] = STRAINS, segments: int = 1, points: int = 0) -> Basis:
     """Legendre polynomials P_0 .. P_order of 2x - 1 (orthogonal, not normalised: P_n(1) = 1)."""
-    return Basis("legendre", order, tuple(strains), segments, points)
+    return Basis("legendre", order, instances("strains", strains, str), segments, points)
 
 
-def chebyshev(order: int, *, strains: Sequence[str] = STRAINS, segments: int = 1, points: int = 0) -> Basis:
+def chebyshev(order: int, *, strains: str | Sequence[str] = STRAINS, segments: int = 1, points: int = 0) -> Basis:
     """Chebyshev polynomials T_0 .. T_order of 2x - 1."""
-    return Basis("chebyshev", order, tuple(strains), segments, points)
+    return Basis("chebyshev", order, instances("strains", strains, str), segments, points)
 
 
-def monomial(order: int, *, strains: Sequence[str] = STRAINS, segments: int = 1, points: int = 0) -> Basis:
+def monomial(order: int, *, strains: str | Sequence[str] = STRAINS, segments: int = 1, points: int = 0) -> Basis:
     """Powers 1, x, .., x^order; badly conditioned beyond order 6 or so."""
-    return Basis("monomial", order, tuple(strains), segments, points)
+    return Basis("monomial", order, instances("strains", strains, str), segments, points)
 
 
-def piecewise_linear(elements: int, *, strains: Sequence[str] = STRAINS, points: int = 0) -> Basis:
+def piecewise_linear(elements: int, *, strains: str | Sequence[str] = STRAINS, points: int = 0) -> Basis:
     """Hat functions on `elements` equal pieces: the coordinates are the strains at the knots."""
-    if elements < 1:
-        raise ArgumentError("elements", f"{elements}", "an integer >= 1")
-    return Basis("piecewise_linear", elements, tuple(strains), 1, points)
+    return Basis("piecewise_linear", count("elements", elements), instances("strains", strains, str), 1, points)
 
 
-def hermite(elements: int, *, strains: Sequence[str] = STRAINS, points: int = 0) -> Basis:
+def hermite(elements: int, *, strains: str | Sequence[str] = STRAINS, points: int = 0) -> Basis:
     """Cubic Hermite functions: strain and its slope (times the element length) at the knots."""
-    if elements < 1:
-        raise ArgumentError("elements", f"{elements}", "an integer >= 1")
-    return Basis("hermite", elements, tuple(strains), 1, points)
+    return Basis("hermite", count("elements", elements), instances("strains", strains, str), 1, points)
 
 
 def from_modes(modes: Array, *, strain: str | None = None, points: int = 0) -> Basis:
@@ -198,7 +195,7 @@ def from_modes(modes: Array, *, strain: str | None = None, points: int = 0) -> B
         strain: the strain that (modes, stations) values belong to.
         points: Gauss points; 0 chooses by the number of stations.
     """
-    values = np.array(modes, dtype=float)
+    values = numbers("modes", modes).copy()
     if values.ndim == 2 and strain is not None:
         if strain not in STRAINS:
             raise UnknownNameError("strain", strain, STRAINS)
@@ -207,8 +204,6 @@ def from_modes(modes: Array, *, strain: str | None = None, points: int = 0) -> B
         values = full
     if values.ndim != 3 or values.shape[2] != 6 or values.shape[0] < 1 or values.shape[1] < 2:
         raise ArgumentError("modes", f"shape {values.shape}", "(modes, stations, 6)")
-    if not np.isfinite(values).all():
-        raise ArgumentError("modes", "contains NaN or infinity", "finite numbers")
     values.setflags(write=False)
     free = tuple(s for i, s in enumerate(STRAINS) if np.any(values[:, :, i] != 0.0))
     if not free:

@@ -29,7 +29,7 @@ class BeamModel:
     of cables and named points are carried rigidly by the nearest node.
 
     Args:
-        robot: a robot of `RodBody` only, without parents.
+        robot: a robot of `RodBody` only, without parents; their bases are held, or move along one `Slide`.
         elements: elements per rod, or per rod by name.
         shear: Timoshenko instead of Euler-Bernoulli.
     """

@@ -9,8 +9,10 @@ import numpy as np
 from pliant.actuators import Slide
 from pliant.algebra.symmetric import SymmetricMatrix, SymmetricPattern
 from pliant.bodies import RodBody
+from pliant.checks import count
 from pliant.errors import ArgumentError, UnknownNameError
 from pliant.lie import exp, matrix_from_quaternion, quaternion_from_matrix
+from pliant.models.rods import check_slides, rods_of
 from pliant.robot import Robot
 
 Array = np.ndarray
@@ -24,21 +26,20 @@ class BeamLayout:
     """
 
     def __init__(self, robot: Robot, elements: int | Mapping[str, int], shear: bool) -> None:
-        rods = [b for b in robot.bodies if isinstance(b, RodBody)]
-        if len(rods) != len(robot.bodies):
-            other = [b.name for b in robot.bodies if not isinstance(b, RodBody)]
-            raise ArgumentError("robot", f"bodies {other} are not rods", "a robot of RodBody only")
+        rods = rods_of(robot)
         for rod in rods:
             if rod.parent:
                 raise ArgumentError(f"{rod.name}.parent", "not modelled by beams", "'' (RodModel carries rods on rods)")
         self.gravity = np.array(robot.gravity)
-        self._slides = {a.part: np.array(a.axis) for a in robot.actuators if isinstance(a, Slide)}
+        slides = [a for a in robot.actuators if isinstance(a, Slide)]
+        check_slides(rods, slides, "BeamModel")
+        self._slides = {a.part: np.array(a.axis) for a in slides}
         counts = _counts([r.name for r in rods], elements)
         p, Q, ends, lengths, stiffness = [], [], [], [], []
         mass, turning, radius, body, viscosity, drag = [], [], [], [], [], []
         self.first: dict[str, int] = {}
         self.tips: dict[str, int] = {}
-        count = 0
+        nodes = 0
         for index, rod in enumerate(rods):
             n = counts[rod.name]
             node_p, node_Q = _rest_curve(rod, n)
@@ -63,10 +64,10 @@ class BeamLayout:
             drag.append(np.full(n + 1, rod.material.rayleigh_mass))
             p.append(node_p)
             Q.append(node_Q)
-            ends.append(count + np.column_stack([np.arange(n), np.arange(1, n + 1)]))
+            ends.append(nodes + np.column_stack([np.arange(n), np.arange(1, n + 1)]))
             lengths.append(np.full(n, step))
-            self.first[rod.name], self.tips[rod.name] = count, count + n
-            count += n + 1
+            self.first[rod.name], self.tips[rod.name] = nodes, nodes + n
+            nodes += n + 1
         self.rods = rods
         self.chains: list[tuple[int, int, slice]] = []  # first node, last node, elements of each rod
         for i, rod in enumerate(rods):
@@ -230,10 +231,7 @@ def _counts(names: list[str], elements: int | Mapping[str, int]) -> dict[str, in
         counts = {name: elements.get(name, 10) for name in names}
     else:
         counts = dict.fromkeys(names, elements)
-    for name, n in counts.items():
-        if int(n) != n or n < 1:
-            raise ArgumentError("elements", f"{n} for rod {name!r}", "a whole number >= 1")
-    return {name: int(n) for name, n in counts.items()}
+    return {name: count("elements", n) for name, n in counts.items()}
 
 
 def _rest_curve(rod: RodBody, n: int) -> tuple[Array, Array]:

@@ -138,7 +138,7 @@ def set_stiffness(rod: RodModel, K: Array, damping: float) -> None:
     for i in range(0, rod.nv, size):
         block = K[i : i + size, i : i + size]
         rows[i : i + len(block), : len(block)] = block
-    rod._K, rod._D = K.copy(), damping * K
+    rod.elasticity, rod.viscosity = K.copy(), damping * K
     rod.tables = rod.tables._replace(K=rows, D=damping * rows)
 
 

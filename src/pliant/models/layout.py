@@ -13,6 +13,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from pliant.bodies import Point, RigidBody, RodBody, SoftBody
+from pliant.checks import instance
 from pliant.errors import ArgumentError
 from pliant.geometry.topology import collapsed
 from pliant.lie import exp, matrix_from_quaternion, quaternion_from_matrix
@@ -65,7 +66,7 @@ class Layout:
     """Nodes, elements and degrees of freedom of the solid bodies of a robot."""
 
     def __init__(self, robot: Robot, element: str) -> None:
-        self.robot = robot
+        self.robot = instance("robot", robot, Robot)
         if any(isinstance(b, RodBody) for b in robot.bodies):
             raise ArgumentError("robot", "it has rods", "soft and rigid bodies here; BeamModel or RodModel for rods")
         order = 1 if element == "linear" else 2

@@ -1,11 +1,8 @@
 """LinkModel: every segment of an arm as slide - joint - slide, with stiffness, weight and inertia.
 
-The paper's model (piecewise universal joint) is kinematic. Here the joints also have springs (EI / L per
-rotation,
-twice EA / L per slide, GJ / L for torsion) and the segments have mass, so that it predicts shapes and
-motions and
-satisfies the same contract as every other model. Coordinates of a segment: (d1, theta1, theta2, d2[,
-gamma]), see
+The paper's model (piecewise universal joint) is kinematic. Here the joints also have springs (EI / L per rotation,
+twice EA / L per slide, GJ / L for torsion) and the segments have mass, so that it predicts shapes and motions and
+satisfies the same contract as every other model. Coordinates of a segment: (d1, theta1, theta2, d2[, gamma]), see
 `pliant.models.segments`; frames have z along the arm.
 """
 
@@ -18,12 +15,15 @@ import numpy as np
 
 from pliant import checks, lie
 from pliant._kernels import link as _k
+from pliant.actuators import Cable, Chamber
 from pliant.bodies import RodBody
+from pliant.checks import count, numbers
 from pliant.errors import ArgumentError, UnknownNameError
 from pliant.models import basis as _basis
 from pliant.models.rod import RodModel
 from pliant.models.rod_drives import ChamberPath
 from pliant.models.rod_tables import Station, section
+from pliant.models.rods import check_held, rods_of
 from pliant.models.segments import JOINTS, LinkEstimate, check_joint, estimate_links
 from pliant.robot import Robot
 from pliant.state import Placement, Skin
@@ -31,6 +31,7 @@ from pliant.state import Placement, Skin
 Array = np.ndarray
 ROD_TO_LINK = np.array([[0.0, 0.0, 1.0], [0.0, 1.0, 0.0], [-1.0, 0.0, 0.0]])
 """Axes of a link's frame (z along the arm) in the section's axes of a rod (x along the arm)."""
+_DRIVES = (Cable, Chamber)  # their coordinates are linear in those of the links
 _PER = 5  # joints of a segment: slide, hinge y, hinge x, hinge z, slide
 
 
@@ -38,7 +39,8 @@ class LinkModel:
     """A serial arm as rigid links.
 
     Args:
-        robot: rods in series (each one's parent is the one before; the first has none).
+        robot: rods in series (each one's parent is the one before; the first has none and is held), driven by chambers
+            and by cables that run inside of it.
         segments: links per rod.
         joint: "universal" (the paper), "constant_velocity" or "constant_velocity+twist".
         chambers: channel of each `Chamber` of the robot.
@@ -56,9 +58,8 @@ class LinkModel:
     ) -> None:
         check_joint(joint)
         rods = _series(robot)
-        if segments < 1:
-            raise ArgumentError("segments", f"{segments}", "an integer >= 1")
-        self.robot, self.joint, self._cut = robot, joint, int(segments)
+        segments = count("segments", segments)
+        self.robot, self.joint, self._cut = robot, joint, segments
         self._rods = rods
         lengths = np.repeat([rod.length / segments for rod in rods], segments)
         n = self.segments = len(lengths)
@@ -72,7 +73,7 @@ class LinkModel:
         self._kind = np.tile(np.array([0, 1, 2, 3, 0], np.int64), n)
         self._attachments(rods)
         self._masses(rods)
-        self._springs(chambers or {}, stiffness)
+        self._springs({} if chambers is None else chambers, stiffness)
         m = _PER * n
         self._axes, self._origins = np.empty((m, 3)), np.empty((m, 3))
         self._R, self._p = np.empty((m, 3, 3)), np.empty((m, 3))
@@ -154,10 +155,7 @@ class LinkModel:
         return np.asarray(q, float) + dq
 
     def travel(self, dq: Array) -> float:
-        """How far an increment moves anything, about [m]: slides as they are.
-
-        Turns with half the arm's length.
-        """
+        """How far an increment moves anything, about [m]: slides as they are, turns with half the arm's length."""
         rows = np.abs(np.asarray(dq, float)).reshape(self.segments, self._width)
         turns = np.delete(rows, [0, 3], axis=1)
         return float(max(rows[:, [0, 3]].max(), 0.5 * float(self.lengths.sum()) * turns.max()))
@@ -257,10 +255,7 @@ class LinkModel:
         return q
 
     def _walk(self, q: Array) -> tuple[Array, Array | None]:
-        """Kinematics at q; the derivative of joint values in q (m.
-
-        Nq) and second derivatives of the twists.
-        """
+        """Kinematics at q; the derivative of joint values in q (m, nq) and second derivatives of the twists."""
         rows = np.asarray(q, float).reshape(self.segments, self._width)
         value = np.zeros((self.segments, _PER))
         value[:, :3], value[:, 4] = rows[:, :3], rows[:, 3]
@@ -305,17 +300,7 @@ class LinkModel:
         offset = np.asarray(offsets, float).reshape(-1, 3)
         fraction = np.asarray(fractions, float)
         _k.jacobians(
-            self._kind,
-            self._value,
-            self._axes,
-            self._origins,
-            self._R,
-            self._p,
-            joints,
-            fraction,
-            offset,
-            x,
-            J,
+            self._kind, self._value, self._axes, self._origins, self._R, self._p, joints, fraction, offset, x, J
         )
         return x, J
 
@@ -361,9 +346,13 @@ class LinkModel:
     def _springs(self, chambers: Mapping[str, ChamberPath], stiffness: Array | None) -> None:
         """Springs, dampers and actuators, all from the constant-strain rod of the same arm."""
         for actuator in self.robot.actuators:
-            if actuator.kind in ("closure", "wrench", "line_load") or getattr(actuator, "friction", 0.0):
+            cable = actuator if isinstance(actuator, Cable) else None
+            loose = cable is not None and (cable.friction or cable.pull_point is not None or cable.world)
+            if not isinstance(actuator, _DRIVES) or loose:
                 raise ArgumentError(
-                    "robot", f"{actuator.name!r}: loops, loads and cable friction are not modelled here", "a RodModel"
+                    "robot",
+                    f"{actuator.name!r} ({actuator.kind}) does not act along a channel inside of the links",
+                    "Chamber, or Cable without friction, pull_point and world; a RodModel for others",
                 )
         strains = ("twist", "bend_y", "bend_z", "stretch")
         rod = RodModel(
@@ -373,10 +362,9 @@ class LinkModel:
             skin_points=2,
         )
         n = self.segments
-        k = (np.diag(rod._K).reshape(n, 4).T / self.lengths**2).T
-        d = (np.diag(rod._D).reshape(n, 4).T / self.lengths**2).T
-        rows = (rod.displacement_rows(rod.rest) if self.nu else np.zeros((0, 4 * n))).reshape(self.nu, n, 4)
-        rows = rows / self.lengths[:, None]
+        k = (np.diag(rod.elasticity).reshape(n, 4).T / self.lengths**2).T
+        d = (np.diag(rod.viscosity).reshape(n, 4).T / self.lengths**2).T
+        rows = rod.displacement_rows(rod.rest).reshape(self.nu, n, 4) / self.lengths[:, None]
 
         def arrange(twist: Array, about_y: Array, about_x: Array, slide: Array) -> Array:
             columns = [slide, about_y, about_x, slide, *([twist] if self._width == 5 else [])]
@@ -385,9 +373,9 @@ class LinkModel:
         # In link axes: y is the rod's y, x is minus its z.
         spring = arrange(k[:, 0], k[:, 1], k[:, 2], 2.0 * k[:, 3])
         self._viscosity = arrange(d[:, 0], d[:, 1], d[:, 2], 2.0 * d[:, 3]).ravel()
-        self._rows = arrange(rows[:, :, 0], rows[:, :, 1], -rows[:, :, 2], rows[:, :, 3]).reshape(self.nu, -1)
+        self._rows = arrange(rows[:, :, 0], rows[:, :, 1], -rows[:, :, 2], rows[:, :, 3]).reshape(self.nu, self._nq)
         if stiffness is not None:
-            given = np.asarray(stiffness, float)
+            given = numbers("stiffness", stiffness)
             if given.shape != (self._nq,) or not (np.isfinite(given).all() and (given > 0).all()):
                 raise ArgumentError("stiffness", f"shape {given.shape} or not positive", f"({self._nq},) positive")
             self._viscosity = self._viscosity * given / spring.ravel()
@@ -400,7 +388,7 @@ class LinkModel:
         layout = self._rod_layout
         found: dict[str, tuple[Station, Array]] = {}
         for point in self.robot.points:
-            station = layout.nearest(point.position, point.body)
+            station = layout.nearest(point.position, point.body, point.name)
             rest = layout.rest_frame(station.body, station.s)[:3, :3]
             found[point.name] = station, rest.T @ lie.matrix_from_quaternion(point.rotation)
         for i, rod in enumerate(self._rods):
@@ -417,20 +405,19 @@ class LinkModel:
         return out
 
     def _skin_model(self) -> None:
-        count = 2 * self.segments + 1
+        size = 2 * self.segments + 1
         radius, body = [], []
         for k, rod in enumerate(self._rods):
             r = rod.radii(np.linspace(0.0, rod.length, 2 * self._cut + 1))[0]
             radius += list(r if k == 0 else r[1:])
             body += [k] * (len(r) if k == 0 else len(r) - 1)
-        pairs = np.stack([np.arange(count - 1), np.arange(1, count)], axis=1)
+        pairs = np.stack([np.arange(size - 1), np.arange(1, size)], axis=1)
         self._skin = Skin(np.zeros((0, 3), np.int64), pairs, np.array(radius), np.array(body, np.int64))
 
 
 def _series(robot: Robot) -> list[RodBody]:
-    rods = [b for b in robot.bodies if isinstance(b, RodBody)]
-    if len(rods) != len(robot.bodies):
-        raise ArgumentError("robot", "has bodies that are not rods", "a robot of RodBody only")
+    rods = rods_of(robot)
+    check_held(rods, "LinkModel")
     for before, rod in zip([None, *rods[:-1]], rods):
         if rod.parent != ("" if before is None else before.name):
             raise ArgumentError(f"{rod.name}.parent", f"{rod.parent!r}", "rods in series, each at the tip of the last")

@@ -1,12 +1,9 @@
-"""PccModel: constant-curvature links that bend and stretch, with nonlinear joints: a real-time model of an
-arm.
+"""PccModel: constant-curvature links that bend and stretch, with nonlinear joints: a real-time model of an arm.
 
     M(q) a + C(q, v) v + f_g(q) + dU/dq + R v = G u        q = (stretch, bend_y, bend_z) per link
 
-The coordinates are strains, so that nothing is singular in the straight pose. Kinematics, inertia and
-gravity are
-those of a rod with piecewise constant strain (exact); what is special is the joint law, which lumps the
-stiffness of
+The coordinates are strains, so that nothing is singular in the straight pose. Kinematics, inertia and gravity are
+those of a rod with piecewise constant strain (exact); what is special is the joint law, which lumps the stiffness of
 bellows and folds that no section property can give, and which `identify` fits to FEM.
 """
 
@@ -23,11 +20,13 @@ from pliant._kernels import pcc as _k
 from pliant._kernels import rod_dynamics as _dyn
 from pliant._kernels import rod_tangent as _tan
 from pliant.bodies import RodBody
+from pliant.checks import count, instances, numbers
 from pliant.errors import ArgumentError
 from pliant.models.basis import constant
 from pliant.models.creep import Creep, Creeping
 from pliant.models.rod import RodModel
 from pliant.models.rod_drives import ChamberPath
+from pliant.models.rods import check_held, rods_of
 from pliant.robot import Robot
 from pliant.state import Placement, Skin, State
 
@@ -58,10 +57,10 @@ class JointLaw:
         if self.form not in ("secant", "tangent"):
             raise ArgumentError("form", f"{self.form!r}", "'secant' or 'tangent'")
         for name in ("axial", "bending"):
-            values = tuple(float(v) for v in getattr(self, name))
-            if len(values) != 3 or not np.isfinite(values).all() or values[0] <= max(values[1], 0.0):
-                raise ArgumentError(name, f"{values}", "(a1, a2, a3) with a1 > a2 and a1 > 0")
-            object.__setattr__(self, name, values)
+            values = numbers(name, getattr(self, name))
+            if values.shape != (3,) or values[0] <= max(values[1], 0.0):
+                raise ArgumentError(name, f"{values.tolist()}", "(a1, a2, a3) with a1 > a2 and a1 > 0")
+            object.__setattr__(self, name, tuple(values.tolist()))
 
     @classmethod
     def hookean(cls, axial: float, bending: float) -> JointLaw:
@@ -73,8 +72,7 @@ class JointLaw:
         """From a force over elongation F(x) [N, m] and a moment over angle M(beta) [N m, rad].
 
         Args:
-            axial: (alpha1 [N/m], alpha2 [N/m], alpha3 [1/m]): F = int alpha1 + alpha2 (tanh^2(alpha3 x) - 1)
-                dx.
+            axial: (alpha1 [N/m], alpha2 [N/m], alpha3 [1/m]): F = int alpha1 + alpha2 (tanh^2(alpha3 x) - 1) dx.
             bending: (alpha4, alpha5 [N m/rad], alpha6 [1/rad]), likewise.
             length: of a link [m]; x = length stretch, beta = length curvature.
         """
@@ -85,8 +83,7 @@ class JointLaw:
     def fit(
         cls, elongation: ArrayLike, force: ArrayLike, angle: ArrayLike, moment: ArrayLike, length: float
     ) -> JointLaw:
-        """The tangent law nearest to measured curves F(x) [m, N] and M(beta) [rad, N m], in the
-        least-squares sense.
+        """The tangent law nearest to measured curves F(x) [m, N] and M(beta) [rad, N m], by least squares.
 
         Args:
             elongation, force: samples of the axial test (n,).
@@ -138,13 +135,12 @@ class PccModel:
     """Constant-curvature links.
 
     Args:
-        robot: rods (in series or not), each cut into `links` links.
+        robot: rods (in series or not) whose bases are held, each cut into `links` links.
         links: per rod.
         joints: elastic law, one for all links or one per link; that of the sections if None.
         damping: viscous coefficients (stretch, curvature), for all links or one row per link (links, 2); from the rods'
             damping if None.
-        gains: input map of bellows, (alpha_stretch, alpha_curvature) per pressure: `bellows` actuators per
-            link at
+        gains: input map of bellows, (alpha_stretch, alpha_curvature) per pressure: `bellows` actuators per link at
             equal angles, in the order of the robot's actuators, first link first. None takes the channels.
         bellows: actuators per link, if gains are given.
         inputs: generalised force per effort (3 links, nu) instead, constant (as `identify` finds it).
@@ -169,6 +165,8 @@ class PccModel:
     ) -> None:
         if gains is not None and inputs is not None:
             raise ArgumentError("inputs", "given beside gains", "one of both")
+        links = count("links", links)
+        check_held(rods_of(robot), "PccModel")
         inner = robot if gains is None and inputs is None else robot.but(actuators=())
         self.robot = robot
         self.rod = RodModel(inner, basis=constant(segments=links, strains=STRAINS), chambers=chambers)
@@ -186,18 +184,18 @@ class PccModel:
             raise ArgumentError("joints", "forms differ between links", "one form for all")
         self.secant = forms == {"secant"}
         # The rod keeps inertia and gravity only: elasticity and viscosity are the joints'.
-        self.viscous = np.diag(self.rod._D).copy()
+        self.viscous = np.diag(self.rod.viscosity).copy()
         if damping is not None:
             self.viscous = _viscous(damping, self.links)
-        self.rod._K, self.rod._D = np.zeros((n, n)), np.zeros((n, n))
+        self.rod.elasticity, self.rod.viscosity = np.zeros((n, n)), np.zeros((n, n))
         tables = self.rod.tables
         tables = tables._replace(K=np.zeros_like(tables.K), D=np.zeros_like(tables.D))
         self.rod.tables = tables if rotary else tables._replace(rot=np.zeros_like(tables.rot))
         self.creep = creep
         self._map = _input_map(gains, bellows, len(robot.actuators), self.links)
         if inputs is not None:
-            self._map = np.array(inputs, float)
-            if self._map.shape != (n, len(robot.actuators)) or not np.isfinite(self._map).all():
+            self._map = numbers("inputs", inputs)
+            if self._map.shape != (n, len(robot.actuators)):
                 raise ArgumentError("inputs", f"shape {self._map.shape}", f"({n}, {len(robot.actuators)}) numbers")
 
     # ---- sizes ---------------------------------------------------------------------------------------------
@@ -350,17 +348,18 @@ class PccModel:
 
 def _laws(joints: JointLaw | Sequence[JointLaw] | None, rod: RodModel, links: int) -> list[JointLaw]:
     if joints is None:
-        k = np.diag(rod._K).reshape(links, 3)
+        k = np.diag(rod.elasticity).reshape(links, 3)
         return [JointLaw.hookean(a, b) for a, b in k[:, :2]]
-    laws = [joints] * links if isinstance(joints, JointLaw) else list(joints)
+    laws = list(instances("joints", joints, JointLaw))
+    laws = laws * links if isinstance(joints, JointLaw) else laws
     if len(laws) != links:
         raise ArgumentError("joints", f"{len(laws)} laws", f"one, or one for each of the {links} links")
     return laws
 
 
 def _viscous(damping: ArrayLike, links: int) -> Array:
-    given = np.asarray(damping, float)
-    if given.shape not in ((2,), (links, 2)) or not np.isfinite(given).all() or np.any(given < 0):
+    given = numbers("damping", damping)
+    if given.shape not in ((2,), (links, 2)) or np.any(given < 0):
         raise ArgumentError("damping", f"{given.tolist()}", f"(stretch, curvature), or ({links}, 2) of numbers >= 0")
     return np.broadcast_to(given, (links, 2))[:, [0, 1, 1]].ravel()
 
@@ -369,7 +368,9 @@ def _input_map(gains: tuple[float, float] | None, bellows: int, nu: int, links: 
     """G (nv, nu): equal pressures stretch, one alone bends away from its side."""
     if gains is None:
         return None
-    if nu % bellows or nu // bellows > links:
+    if numbers("gains", gains).shape != (2,):
+        raise ArgumentError("gains", f"{gains!r}", "(alpha_stretch, alpha_curvature)")
+    if nu % count("bellows", bellows) or nu // bellows > links:
         raise ArgumentError("gains", f"{nu} actuators", f"{bellows} per link, up to {bellows * links}")
     G = np.zeros((3 * links, nu))
     for a in range(nu):

@@ -22,12 +22,14 @@ from pliant._kernels import rod_mass as _mass
 from pliant._kernels import rod_points as _pts
 from pliant._kernels import rod_tangent as _tan
 from pliant.bodies import RodBody
+from pliant.checks import count, instance
 from pliant.errors import ArgumentError, UnknownNameError
 from pliant.models.basis import Basis, legendre
 from pliant.models.rod_base import Configuration
 from pliant.models.rod_drives import NO_MOMENT, ChamberPath, Fluid, RodDrives
 from pliant.models.rod_paths import RodPaths
 from pliant.models.rod_tables import RodLayout, Station, build
+from pliant.models.rods import rods_of
 from pliant.robot import Robot
 from pliant.state import Placement, Skin
 
@@ -43,6 +45,10 @@ class RodModel:
         chambers: channel of each `Chamber` of the robot.
         fluid: a fluid around the rods whose drag enters `bias`; None for none.
         skin_points: capsules' ends per rod along the curve, for contact and drawing.
+
+    Attributes:
+        elasticity: elastic stiffness of the coordinates (nv, nv).
+        viscosity: Kelvin-Voigt damping of the coordinates (nv, nv).
     """
 
     def __init__(
@@ -54,12 +60,9 @@ class RodModel:
         fluid: Fluid | None = None,
         skin_points: int = 25,
     ) -> None:
-        rods = [b for b in robot.bodies if isinstance(b, RodBody)]
-        if len(rods) != len(robot.bodies):
-            other = [b.name for b in robot.bodies if not isinstance(b, RodBody)]
-            raise ArgumentError("robot", f"bodies {other} are not rods", "a robot of RodBody only")
-        if skin_points < 2:
-            raise ArgumentError("skin_points", f"{skin_points}", "an integer >= 2")
+        rods = rods_of(robot)
+        if fluid is not None:
+            instance("fluid", fluid, Fluid)
         self.robot = robot
         self.bases = _bases(rods, basis)
         self.layout = build(rods, self.bases)
@@ -77,16 +80,16 @@ class RodModel:
         self._twists = np.zeros((n, 6))
         self.fluid = fluid
         self._drag = _drag_tables(self.layout, fluid) if fluid is not None else None
-        self._K, self._D = _blocks(t, t.K), _blocks(t, t.D)
+        self.elasticity, self.viscosity = _blocks(t, t.K), _blocks(t, t.D)
         self._rayleigh = _uniform_rayleigh(rods)
         self.configuration = Configuration(self.layout, self._place)
-        self.drives = RodDrives(self.layout, robot.actuators, dict(chambers or {}))
+        self.drives = RodDrives(self.layout, robot.actuators, {} if chambers is None else chambers)
         _rod.kinematics(t, self._work, self._zero)
         self.drives.calibrate(self._work, self._zero)
         self._reach = _reach(self.layout, self._work)
         self._stations, self._frames = self._named_points(rods)
         self._points: dict[tuple[str, ...], Any] = {}
-        self._skin, self._skin_points = self._make_skin(rods, skin_points)
+        self._skin, self._skin_points = self._make_skin(rods, count("skin_points", skin_points, 2))
         self._paths: RodPaths | None = None
         self._sweep: Any = None  # compiled handles are made when first needed: they cannot be pickled
         self._static: Any = None
@@ -128,7 +131,7 @@ class RodModel:
         _dyn.node_inertias(self.tables, self._work)
         weight = float(self._lift[3:] @ self._work.W[:, 1:4].sum(axis=0))
         work = float(effort @ self.drives.evaluate(self._work, q)[0]) if self.nu else 0.0
-        return 0.5 * float(q @ self._K @ q) + weight - work
+        return 0.5 * float(q @ self.elasticity @ q) + weight - work
 
     def force(self, q: Array, effort: Array) -> Array:
         """-d energy / d q (nv,)."""
@@ -139,7 +142,7 @@ class RodModel:
             return tau
         zero, still = self._zero, self._still
         _dyn.inverse_dynamics(self.tables, self._work, q, zero, zero, still, self._lift, tau)
-        f = -tau - self._K @ q
+        f = -tau - self.elasticity @ q
         return f + effort @ self._columns(q) if self.nu else f
 
     def stiffness(self, q: Array, effort: Array) -> Array:
@@ -161,14 +164,14 @@ class RodModel:
         _tan.inverse_dynamics_derivatives(
             self.tables, self._work, self._tangent_work, q, zero, zero, still, self._lift, tau, H, H, False
         )
-        f = -tau - self._K @ q
+        f = -tau - self.elasticity @ q
         if self.nu:
             f += effort @ self._columns(q)
             if np.any(effort):
                 G = np.zeros((n, n))
                 self.drives.add_hessian(self._work, q, np.asarray(effort, float), G)
                 H -= G
-        H += self._K
+        H += self.elasticity
         if self.drives.loaded:
             return f, H
         return f, 0.5 * (H + H.T)  # symmetric up to rounding: make it so exactly
@@ -246,18 +249,14 @@ class RodModel:
         """World positions of the skin's vertices [m] (n, 3)."""
         q = self._check(q)
         x, none = np.empty((self._skin.size, 3)), np.empty((0, 6, self._n))
-        _pts.locate_points(
-            self._place.tables, self._place_work, self._skin_points, q, x, self._twists, none, False
-        )
+        _pts.locate_points(self._place.tables, self._place_work, self._skin_points, q, x, self._twists, none, False)
         return x
 
     def skin_rows(self, q: Array, vertices: Array, weights: Array, directions: Array) -> Array:
         """d/dq of sum_k weights[i,k] directions[i] . x[vertices[i,k]], dense (m, nv)."""
         q = self._check(q)
         x, jac = np.empty((self._skin.size, 3)), np.empty((self._skin.size, 6, self._n))
-        _pts.locate_points(
-            self._place.tables, self._place_work, self._skin_points, q, x, self._twists, jac, True
-        )
+        _pts.locate_points(self._place.tables, self._place_work, self._skin_points, q, x, self._twists, jac, True)
         return np.einsum("ik,ic,ikcn->in", weights, directions, jac[np.asarray(vertices), 3:], optimize=True)
 
     def load_stiffness(self, q: Array, forces: Array) -> Array:
@@ -293,9 +292,7 @@ class RodModel:
         """Coriolis and centrifugal generalised force C(q, v) v, and the drag of the fluid (nv,)."""
         tau = np.empty(self._n)
         q, v = self._check(q), self._check(v, "v")
-        _dyn.inverse_dynamics(
-            self.tables, self._work, q, v, self._zero, self._still, self._still, tau
-        )
+        _dyn.inverse_dynamics(self.tables, self._work, q, v, self._zero, self._still, self._still, tau)
         if self._drag is not None:
             tau -= self._drag_force(q, v)
         return tau
@@ -307,7 +304,7 @@ class RodModel:
 
     def damping(self, q: Array, effort: Array) -> Array:
         """Viscous matrix: Kelvin-Voigt, and the mass-proportional part of the material (nv, nv)."""
-        return self._D + self._rayleigh * self.inertia(q) if self._rayleigh else self._D.copy()
+        return self.viscosity + self._rayleigh * self.inertia(q) if self._rayleigh else self.viscosity.copy()
 
     @property
     def mass_total(self) -> float:
@@ -338,7 +335,7 @@ class RodModel:
         """M a + bias + gravity + K q + D v (nv,), and its derivatives in q and v (nv, nv)."""
         tau, Hq, Hv = self._derivatives(q, v, self._check(a, "a"), self._lift)
         q, v = self._check(q), self._check(v, "v")
-        return tau + self._K @ q + self._D @ v, Hq + self._K, Hv + self._D
+        return tau + self.elasticity @ q + self.viscosity @ v, Hq + self.elasticity, Hv + self.viscosity
 
     # ---- inside ------------------------------------------------------------------------------------
     def __getstate__(self) -> dict[str, Any]:
@@ -359,7 +356,7 @@ class RodModel:
         if self._static is None:
             self._static = _handle.static_handle(
                 self.tables, self._work, self._tangent_work, self.drives.threads, self._zero, self._still,
-                self._lift, self._K, *self.drives.scratch,
+                self._lift, self.elasticity, *self.drives.scratch,
             )  # fmt: skip
         return self._static
 
@@ -392,7 +389,7 @@ class RodModel:
         stations: dict[str, Station] = {}
         frames: dict[str, Array] = {}
         for point in self.robot.points:
-            station = self.layout.nearest(point.position, point.body)
+            station = self.layout.nearest(point.position, point.body, point.name)
             rest = self.layout.rest_frame(station.body, station.s)[:3, :3]
             stations[point.name] = station
             frames[point.name] = rest.T @ lie.matrix_from_quaternion(point.rotation)
@@ -439,6 +436,7 @@ def _bases(rods: Sequence[RodBody], basis: Basis | Mapping[str, Basis] | None) -
         basis = legendre(3)
     if isinstance(basis, Basis):
         return [basis] * len(rods)
+    instance("basis", basis, (Basis, Mapping))
     names = [rod.name for rod in rods]
     for name in names:
         if name not in basis:
@@ -446,7 +444,7 @@ def _bases(rods: Sequence[RodBody], basis: Basis | Mapping[str, Basis] | None) -
     for name in basis:
         if name not in names:
             raise UnknownNameError("rod", name, names)
-    return [basis[name] for name in names]
+    return [instance(f"basis[{name!r}]", basis[name], Basis) for name in names]
 
 
 def _drag_tables(layout: RodLayout, fluid: Fluid) -> tuple[Array, Array]:
@@ -481,7 +479,5 @@ def _blocks(t: _rod.RodTables, rows: Array) -> Array:
 def _uniform_rayleigh(rods: Sequence[RodBody]) -> float:
     values = {float(rod.material.rayleigh_mass) for rod in rods}
     if len(values) > 1:
-        raise ArgumentError(
-            "rayleigh_mass", f"differs between rods: {sorted(values)}", "one value for all rods"
-        )
+        raise ArgumentError("rayleigh_mass", f"differs between rods: {sorted(values)}", "one value for all rods")
     return values.pop()

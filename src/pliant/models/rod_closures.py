@@ -72,7 +72,7 @@ class RodClosures:
         key = (tuple(point), body)
         if key not in self._seen:
             self._seen[key] = len(stations)
-            stations.append(self.layout.nearest(point, body))
+            stations.append(self.layout.nearest(point, body, "closure"))
         return self._seen[key]
 
     def evaluate(self, points: PointTables, x: Array, jac: Array, value: Array, rows: Array) -> None:

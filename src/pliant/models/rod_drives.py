@@ -17,7 +17,8 @@ from pliant._kernels.rod_points import load_tangent, place_points, point_columns
 from pliant._kernels.rod_threads import thread_hessian, thread_values
 from pliant.actuators import Actuator, Cable, Chamber, Closure, LineLoad, PointForce, Slide, Wrench
 from pliant.actuators.actuator import check_points
-from pliant.errors import ArgumentError
+from pliant.checks import instance, non_negative, positive
+from pliant.errors import ArgumentError, UnknownNameError
 from pliant.models.rod_closures import RodClosures
 from pliant.models.rod_friction import RodFriction
 from pliant.models.rod_tables import RodLayout, Station
@@ -42,8 +43,7 @@ class ChamberPath:
         object.__setattr__(self, "points", check_points("points", self.points))
         if len(self.points) < 2:
             raise ArgumentError("points", "a channel needs a length", "at least two points")
-        if not (np.isfinite(self.area) and self.area > 0):
-            raise ArgumentError("area", f"{self.area}", "a positive number [m^2]")
+        object.__setattr__(self, "area", positive("area", self.area))
 
 
 @dataclass(frozen=True)
@@ -62,9 +62,7 @@ class Fluid:
 
     def __post_init__(self) -> None:
         for field in ("density", "across", "along"):
-            value = float(getattr(self, field))
-            if not (np.isfinite(value) and value >= 0):
-                raise ArgumentError(field, f"{value}", "a finite number >= 0")
+            object.__setattr__(self, field, non_negative(field, getattr(self, field)))
 
 
 class RodDrives:
@@ -73,6 +71,11 @@ class RodDrives:
     def __init__(
         self, layout: RodLayout, actuators: Sequence[Actuator], chambers: Mapping[str, ChamberPath]
     ) -> None:
+        named = [a.name for a in actuators if isinstance(a, Chamber)]
+        for name, channel in instance("chambers", chambers, Mapping).items():
+            if name not in named:
+                raise UnknownNameError("chamber", name, named)
+            instance(f"chambers[{name!r}]", channel, ChamberPath)
         self.layout, self.n, self.channels = layout, len(actuators), dict(chambers)
         paths: list[tuple[Sequence[Station], float]] = []
         stations: list[Station] = []
@@ -87,25 +90,23 @@ class RodDrives:
         for a, actuator in enumerate(actuators):
             if isinstance(actuator, Cable):
                 if actuator.friction:
-                    via = [layout.nearest(x, actuator.body) for x in actuator.points]
+                    via = [layout.nearest(x, actuator.body, actuator.name) for x in actuator.points]
                     self._rough.append((a, RodFriction(layout, actuator, via)))
                 for run in self._cable(actuator, a, stations):
                     paths.append((run, -1.0))
                     self.thread_of.append(a)
             elif isinstance(actuator, Chamber):
                 if actuator.name not in chambers:
-                    raise ArgumentError(
-                        "chambers", f"no channel for {actuator.name!r}", "one ChamberPath per Chamber"
-                    )
+                    raise ArgumentError("chambers", f"no channel for {actuator.name!r}", "one ChamberPath per Chamber")
                 if actuator.fluid_density:
                     raise ArgumentError(f"{actuator.name}.fluid_density", "not modelled on rods", "0")
                 path = chambers[actuator.name]
-                run = [layout.nearest(x, actuator.body) for x in path.points]
+                run = [layout.nearest(x, actuator.body, actuator.name) for x in path.points]
                 paths.append((run, path.area))
                 self.thread_of.append(a)
             elif isinstance(actuator, PointForce):
                 self._pushes.append((a, len(stations), np.array(actuator.direction)))
-                stations.append(layout.nearest(actuator.point, actuator.body))
+                stations.append(layout.nearest(actuator.point, actuator.body, actuator.name))
             elif isinstance(actuator, Wrench | LineLoad):
                 self._load(actuator, a, stations)
             elif isinstance(actuator, Slide):
@@ -113,11 +114,8 @@ class RodDrives:
             elif isinstance(actuator, Closure):
                 self._closures.add(actuator, a, stations)
             else:
-                raise ArgumentError(
-                    "actuators",
-                    f"{actuator.name!r} ({actuator.kind}) does not act on rods",
-                    "Cable, Chamber, PointForce, Wrench, LineLoad, Slide, Closure",
-                )
+                kinds = "Cable, Chamber, PointForce, Wrench, LineLoad, Slide, Closure"
+                raise ArgumentError("actuators", f"{actuator.name!r} ({actuator.kind}) does not act on rods", kinds)
         self.threads = layout.threads(paths)
         self.points = layout.points(stations)
         n = len(layout.tables.comp)
@@ -146,7 +144,7 @@ class RodDrives:
         runs: list[list[Station]] = []
         before: tuple[bool, Array | Station] | None = None
         for fixed, x in path:
-            here: Array | Station = x if fixed else self.layout.nearest(tuple(x), cable.body)
+            here: Array | Station = x if fixed else self.layout.nearest(tuple(x), cable.body, cable.name)
             if before is not None and fixed != before[0]:
                 anchor = here if fixed else before[1]
                 station = before[1] if fixed else here
@@ -166,7 +164,7 @@ class RodDrives:
         layout = self.layout
         force, moment = np.array(load.force), np.array(load.moment)
         if isinstance(load, Wrench):
-            at = layout.nearest(load.point, load.body)
+            at = layout.nearest(load.point, load.body, load.name)
             if load.follower:
                 R = layout.rest_frame(at.body, at.s)[:3, :3]
                 force, moment = R.T @ force, R.T @ moment
@@ -271,24 +269,11 @@ class RodDrives:
             J = self._jac[i, 3:]
             across = J - np.outer(d, d @ J)
             H -= (effort[a] / length) * (J.T @ across)
-            load_tangent(
-                t, work, self.points, q, i, self._x, -effort[a] * d, NO_MOMENT, False, self._twists, H
-            )
+            load_tangent(t, work, self.points, q, i, self._x, -effort[a] * d, NO_MOMENT, False, self._twists, H)
         for a, i, direction in self._pushes:
             if effort[a] != 0.0:
-                load_tangent(
-                    t,
-                    work,
-                    self.points,
-                    q,
-                    i,
-                    self._x,
-                    effort[a] * direction,
-                    NO_MOMENT,
-                    False,
-                    self._twists,
-                    H,
-                )
+                force = effort[a] * direction
+                load_tangent(t, work, self.points, q, i, self._x, force, NO_MOMENT, False, self._twists, H)
         for a, i, own_force, own_moment, follower in self._loads:
             if effort[a] != 0.0:
                 force, moment = self._world(i, own_force, own_moment, follower)

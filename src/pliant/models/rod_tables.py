@@ -17,6 +17,8 @@ from pliant.errors import ArgumentError, UnknownNameError
 from pliant.models.basis import Basis, constant
 
 Array = np.ndarray
+REACH = 1.0
+"""How far from a rod a point may lie that it carries, relative to the rod's length."""
 GAUSS = np.array([0.5 - np.sqrt(3.0) / 6.0, 0.5 + np.sqrt(3.0) / 6.0])
 
 
@@ -84,8 +86,11 @@ class RodLayout:
         """Rest pose (4, 4) of a section."""
         return self.base[body] @ lie.exp(s * rest_strain(self.bodies[body]))
 
-    def nearest(self, x: Sequence[float], body: str = "") -> Station:
-        """The material point of the rods that is nearest to x in the rest pose."""
+    def nearest(self, x: Sequence[float], body: str = "", name: str = "point") -> Station:
+        """The material point of the rods that is nearest to x in the rest pose.
+
+        What is farther away than `REACH` of the rod's length is taken for a mistake in units or axes.
+        """
         names = [b.name for b in self.bodies]
         if body and body not in names:
             raise UnknownNameError("rod", body, names)
@@ -101,7 +106,12 @@ class RodLayout:
             distance = float(np.linalg.norm(self.rest_frame(i, s)[:3, 3] - point))
             if distance < best[0] - 1e-12:
                 best = (distance, i, s)
-        _, i, s = best
+        distance, i, s = best
+        reach = REACH * self.bodies[i].length + float(self.bodies[i].radii(np.array(s))[0])
+        if distance > reach:
+            raise ArgumentError(
+                name, f"{point.tolist()} lies {distance:.3g} m from the rod {names[i]!r}", f"at most {reach:.3g} m"
+            )
         frame = self.rest_frame(i, s)
         r = frame[:3, :3].T @ (point - frame[:3, 3])
         return Station(i, s, (float(r[0]), float(r[1]), float(r[2])))
