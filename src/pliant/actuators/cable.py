@@ -21,6 +21,13 @@ class Cable(Actuator):
     Its displacement is the length pulled in, delta = L_0 - L(q) [m], with L_0 the length at rest; its
     effort is the tension [N], never negative where `slackable` is set.
 
+    The path between two via points depends on the model. In `FemModel`, `GeometricModel` and `BeamModel` the cable is
+    free between them and runs along the straight chord, whatever the body does there: what guides the cable (eyelets,
+    discs, a sheath) must be listed point by point, and two points only make a bowstring. In `RodModel`, `PccModel` and
+    `LinkModel` consecutive via points on the body are the ends of a channel, straight in the rest shape, in which the
+    cable is guided all along. The two agree as the via points become dense. Towards points fixed in the world the
+    cable is straight in every model (`LinkModel` refuses such cables).
+
     Attributes:
         points: via points in the rest pose, from the actuator's side to the anchored end [m] (n, 3).
             Points inside the body move with it.
