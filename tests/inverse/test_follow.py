@@ -109,6 +109,12 @@ def test_refine():
         ({"path": np.zeros((2, 3)), "spacing": -1.0}, "spacing"),
         ({"path": np.zeros((2, 3)), "targets": [[]]}, "targets"),
         ({"path": np.zeros((2, 3)), "point": "nose"}, "nose"),
+        ({"path": "x"}, "path"),
+        ({"path": np.zeros((2, 3)), "point": 3}, "point"),
+        ({"path": np.zeros((2, 3)), "spacing": "x"}, "spacing"),
+        ({"targets": 3}, "targets"),
+        ({"targets": [3]}, "targets"),
+        ({"path": np.zeros((1, 3)), "obstacles": 3}, "obstacles"),
     ],
 )
 def test_bad_input(beam, arguments, name):

@@ -120,6 +120,9 @@ def test_actuators_carry_their_own():
         (lambda: pl.RateLimit("c1", 1.0, quantity="speed"), "quantity"),
         (lambda: pl.GraspFloor(-1.0), "force"),
         (lambda: pl.ClearanceLimit(BALL, -1.0), "distance"),
+        (lambda: pl.ClearanceLimit(BALL, 1e-3, alarm=-1.0), "alarm"),
+        (lambda: pl.ClearanceLimit("ball", 1e-3), "obstacle"),
+        (lambda: pl.StrainLimit(["gauge"]), "sensor"),
         (lambda: pl.StrainLimit("gauge", 1.0, 0.0), "StrainLimit"),
     ],
 )

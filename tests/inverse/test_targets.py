@@ -191,6 +191,10 @@ def test_weights_choose_between_targets():
         (lambda: pl.ShapeTarget(), "positions"),
         (lambda: pl.ShapeTarget(positions=np.zeros((3, 2))), "positions"),
         (lambda: pl.EffortTarget("c1", 1.0, weight=np.inf), "weight"),
+        (lambda: pl.EffortTarget("c1", "x"), "value"),
+        (lambda: pl.PointTarget("tip", (0, 0, 0), weight="x"), "weight"),
+        (lambda: pl.PointTarget("tip", (0, 0, 0), axes=3), "axes"),
+        (lambda: pl.PointsTarget(3, [(0, 0, 0)]), "points"),
     ],
 )
 def test_bad_input(make, name):
@@ -203,6 +207,7 @@ def test_unknown_names():
         (pl.PointTarget("nose", (0, 0, 0)), "nose"),
         (pl.DisplacementTarget("c9", 0.0), "c9"),
         (pl.BarycentreTarget((0, 0, 0), body="arm"), "arm"),
+        (pl.ContactForceTarget(1.0, "cup"), "cup"),
     ):
         with pytest.raises(pl.UnknownNameError, match=name):
             pl.invert(MODEL, None, target)

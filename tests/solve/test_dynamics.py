@@ -203,7 +203,7 @@ def test_bad_time_steps(dt):
 def test_bad_schemes():
     with pytest.raises(ArgumentError, match="euler"):
         step(stubby(), None, None, 1e-3, scheme="rk4")
-    for damping in (-0.1, 1.1):
+    for damping in (-0.1, 1.1, "x", None):
         with pytest.raises(ArgumentError, match="damping"):
             scheme_named("alpha", damping)
 

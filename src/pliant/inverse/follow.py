@@ -8,7 +8,7 @@ from typing import Any, Literal
 
 import numpy as np
 
-from pliant.checks import count, positive
+from pliant.checks import count, instance, numbers, positive, several
 from pliant.errors import ArgumentError
 from pliant.inverse.invert import invert
 from pliant.inverse.limits import Limit
@@ -66,6 +66,7 @@ def follow(
     """
     dt, obstacles = positive("dt", dt), surroundings(obstacles)
     iterations = count("iterations", iterations)
+    instance("point", point, str)
     wanted, points = _waypoints(path, point, targets, spacing)
     problem = Problem(model, [_at(o, 0.0) for o in obstacles], alarm=alarm)
     check_state(model, start, "start")
@@ -104,24 +105,30 @@ def _waypoints(
     if path is None:
         if not targets:
             raise ArgumentError("path", "nothing to follow", "positions (n, 3), or targets")
-        return [list(t) if isinstance(t, Sequence) else [t] for t in targets], None
-    points = np.asarray(path, dtype=float)
-    if points.ndim != 2 or points.shape[1] != 3 or len(points) == 0 or not np.isfinite(points).all():
-        raise ArgumentError("path", f"shape {points.shape} or non-finite values", "finite positions (n, 3)")
+        return _goals(targets), None
+    points = numbers("path", path)
+    if points.ndim != 2 or points.shape[1] != 3 or len(points) == 0:
+        raise ArgumentError("path", f"shape {points.shape}", "finite positions (n, 3)")
     if spacing is not None:
         if targets is not None:
             raise ArgumentError("spacing", "waypoints cannot be inserted between given targets", "leave it out")
         points = refine(points, spacing)
-    if targets is not None and len(targets) != len(points):
-        raise ArgumentError("targets", f"{len(targets)} for {len(points)} waypoints", "one list per waypoint")
-    more = [[] for _ in points] if targets is None else [list(t) for t in targets]
+    more = [[] for _ in points] if targets is None else _goals(targets)
+    if len(more) != len(points):
+        raise ArgumentError("targets", f"{len(more)} for {len(points)} waypoints", "one list per waypoint")
     return [[PointTarget(point, tuple(p)), *m] for p, m in zip(points, more)], points
+
+
+def _goals(targets: Any) -> list[list[Target]]:
+    """A list of targets per waypoint; a single target stands for a list of one."""
+    if not isinstance(targets, Sequence) or isinstance(targets, str):
+        raise ArgumentError("targets", f"a {type(targets).__name__}", "one list of targets per waypoint")
+    return [list(several(f"targets[{i}]", t, "evaluate", "PointTarget, ...")) for i, t in enumerate(targets)]
 
 
 def refine(points: Array, spacing: float) -> Array:
     """A polyline with additional points, so that none are farther apart than a distance [m] (m, 3)."""
-    if not (np.isfinite(spacing) and spacing > 0):
-        raise ArgumentError("spacing", f"{spacing}", "a positive distance [m]")
+    spacing = positive("spacing", spacing)
     out = [points[:1]]
     for a, b in zip(points[:-1], points[1:]):
         n = max(1, int(np.ceil(np.linalg.norm(b - a) / spacing - 1e-9)))

@@ -10,7 +10,7 @@ from typing import Any, Literal
 import numpy as np
 
 from pliant.checks import count as count_of
-from pliant.checks import positive, several
+from pliant.checks import finite, instance, positive, several
 from pliant.errors import ArgumentError
 from pliant.inverse.answer import MET, broken_limits, command_of, verdict
 from pliant.inverse.condense import Condensed, condense
@@ -88,6 +88,8 @@ def invert(
         raise ArgumentError("targets", "nothing is wanted", "at least one target")
     limits = several("limits", limits, "evaluate", "EffortLimit, ...")
     iterations = count_of("iterations", iterations)
+    if problem is not None and not (isinstance(problem, Problem) and problem.model is model):
+        raise ArgumentError("problem", f"{type(problem).__name__} of another model", "a Problem of this model")
     setting = problem or Problem(model, obstacles, alarm=alarm)
     check_state(model, state)
     dt = np.inf if dt == np.inf else positive("dt", dt)
@@ -98,7 +100,7 @@ def invert(
     if model.nu == 0:
         raise ArgumentError("model", "its robot has no actuators", "a robot with at least one actuator")
     sticking = _sticking(friction, setting.obstacles)
-    fixed_effort, fixed_displacement = _prescribed(model, prescribed or {})
+    fixed_effort, fixed_displacement = _prescribed(model, {} if prescribed is None else prescribed)
     single = iterations == 1
     # Single steps do not look back at limits, so the actuators' own need not become objects.
     own = actuator_limits(model.robot, rates=state is not None and dt < np.inf) if own_limits and not single else []
@@ -165,11 +167,10 @@ def _sticking(friction: str, obstacles: Sequence[Any]) -> bool:
 def _prescribed(model: Any, given: Mapping[str, float]) -> tuple[dict[int, float], dict[int, float]]:
     effort: dict[int, float] = {}
     displacement: dict[int, float] = {}
-    for name, value in given.items():
+    for name, value in instance("prescribed", given, Mapping).items():
         i = model.robot.actuator_index(name)
-        if not np.isfinite(value):
-            raise ArgumentError(f"prescribed[{name!r}]", f"{value}", "a finite number")
-        (effort if model.robot.actuators[i].drive == "effort" else displacement)[i] = float(value)
+        number = finite(f"prescribed[{name!r}]", value)
+        (effort if model.robot.actuators[i].drive == "effort" else displacement)[i] = number
     if len(given) >= model.nu:
         raise ArgumentError("prescribed", "every actuator is prescribed", "leave at least one to solve for")
     return effort, displacement

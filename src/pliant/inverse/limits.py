@@ -13,8 +13,9 @@ from typing import Any, Protocol
 import numpy as np
 
 from pliant.actuators.actuator import check_interval
-from pliant.checks import non_negative, positive
+from pliant.checks import instance, non_negative, positive
 from pliant.errors import ArgumentError, UnknownNameError
+from pliant.inverse.targets import normal_force
 
 Array = np.ndarray
 
@@ -174,17 +175,9 @@ class GraspFloor:
 
     def evaluate(self, model: Any, q: Array, effort: Array, contacts: Any, previous: Any, dt: float) -> LimitRows:
         """One row: the total normal force."""
-        names = () if contacts is None else contacts.names
-        if self.obstacle and self.obstacle not in names:
-            raise UnknownNameError("obstacle", self.obstacle, names)
-        n = 0 if contacts is None else len(contacts)
-        row = np.ones((1, n))
-        total = np.zeros(1)
-        if n:
-            if self.obstacle:
-                row[0] = [names[i] == self.obstacle for i in contacts.obstacle]
-            total[0] = row[0] @ contacts.forces
-        return LimitRows("grasp floor", total, np.array([self.force]), np.array([math.inf]), None, None, row)
+        total, row = normal_force(contacts, self.obstacle)
+        low, high = np.array([self.force]), np.array([math.inf])
+        return LimitRows("grasp floor", np.array([total]), low, high, None, None, row)
 
 
 @dataclass(frozen=True)
@@ -194,17 +187,19 @@ class ClearanceLimit:
     Attributes:
         obstacle: an Obstacle (it need not be among those passed to `invert`).
         distance: clearance to keep [m].
-        alarm: vertices farther than this are not considered [m]; default 10 % of the robot's size.
+        alarm: vertices farther than this are not considered [m]; 10 % of the robot's size if None.
     """
 
     obstacle: Any
     distance: float
-    alarm: float = math.nan
+    alarm: float | None = None
 
     def __post_init__(self) -> None:
         non_negative("distance", self.distance)
         if not hasattr(self.obstacle, "distance"):
             raise ArgumentError("obstacle", f"a {type(self.obstacle).__name__} has no distance", "Sphere, Plane, ...")
+        if self.alarm is not None:
+            positive("alarm", self.alarm)
 
     def evaluate(
         self, model: Any, q: Array, effort: Array, contacts: Any, previous: Any, dt: float
@@ -212,7 +207,7 @@ class ClearanceLimit:
         """One row per near vertex: its distance from the obstacle."""
         x = model.skin_positions(q)
         gap = self.obstacle.distance(x) - model.skin.radius
-        alarm = self.alarm if math.isfinite(self.alarm) else 0.1 * float(np.linalg.norm(np.ptp(x, axis=0)))
+        alarm = 0.1 * float(np.linalg.norm(np.ptp(x, axis=0))) if self.alarm is None else self.alarm
         near = np.flatnonzero(gap < self.distance + alarm)
         if len(near) == 0:
             return None
@@ -232,6 +227,7 @@ class StrainLimit:
     high: float = math.inf
 
     def __post_init__(self) -> None:
+        instance("sensor", self.sensor, str)
         check_interval(f"StrainLimit({self.sensor!r})", (self.low, self.high))
 
     def evaluate(self, model: Any, q: Array, effort: Array, contacts: Any, previous: Any, dt: float) -> LimitRows:

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from pliant.checks import name_list
 from pliant.state import Placement
 
 Array = np.ndarray
@@ -58,5 +59,5 @@ class Snapshot:
 
     def locate(self, q: Any, points: str | Sequence[str], *, jacobian: bool = False) -> Placement:
         """Positions, orientations and Jacobians of named points."""
-        key = (points if isinstance(points, str) else tuple(points), jacobian)
+        key = (name_list("points", points), isinstance(points, str), jacobian)
         return self._once(key, q, lambda: self._model.locate(q, points, jacobian=jacobian))

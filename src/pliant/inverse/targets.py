@@ -14,7 +14,8 @@ from typing import Any, Protocol
 import numpy as np
 
 from pliant.actuators.actuator import check_points, check_vector
-from pliant.errors import ArgumentError
+from pliant.checks import finite, name_list, positive
+from pliant.errors import ArgumentError, UnknownNameError
 from pliant.lie import log, matrix_from_quaternion
 
 Array = np.ndarray
@@ -51,18 +52,22 @@ class Target(Protocol):
         """Value and derivatives at a configuration."""
 
 
-def _finite(name: str, value: float) -> float:
-    value = float(value)
-    if not math.isfinite(value):
-        raise ArgumentError(name, f"{value}", "a finite number")
-    return value
+def _axes(axes: Any) -> str:
+    if not isinstance(axes, str) or not axes or set(axes) - set("xyz"):
+        raise ArgumentError("axes", f"{axes!r}", "some of 'xyz'")
+    return axes
 
 
-def _weight(name: str, value: float) -> float:
-    value = float(value)
-    if not (math.isfinite(value) and value > 0):
-        raise ArgumentError(name, f"{value}", "a positive number")
-    return value
+def normal_force(contacts: Any, obstacle: str) -> tuple[float, Array]:
+    """Sum of the normal forces [N] on one obstacle (on all if its name is empty), and its derivative in them (1, m)."""
+    names = () if contacts is None else contacts.names
+    if obstacle and obstacle not in names:
+        raise UnknownNameError("obstacle", obstacle, names)
+    n = 0 if contacts is None else len(contacts)
+    row = np.ones((1, n))
+    if n and obstacle:
+        row[0] = [names[i] == obstacle for i in contacts.obstacle]
+    return float(row[0] @ contacts.forces) if n else 0.0, row
 
 
 @dataclass(frozen=True)
@@ -85,9 +90,8 @@ class PointTarget:
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "position", check_vector("position", self.position))
-        object.__setattr__(self, "weight", _weight("weight", self.weight))
-        if not self.axes or set(self.axes) - set("xyz"):
-            raise ArgumentError("axes", f"{self.axes!r}", "some of 'xyz'")
+        object.__setattr__(self, "weight", positive("weight", self.weight))
+        _axes(self.axes)
 
     def evaluate(self, model: Any, q: Array, effort: Array, contacts: Any) -> TargetRows:
         """Position error along the chosen axes [m]."""
@@ -121,7 +125,7 @@ class DirectionTarget:
             if np.linalg.norm(vector) == 0:
                 raise ArgumentError(name, "the zero vector has no direction", "a non-zero vector")
             object.__setattr__(self, name, check_vector(name, vector / np.linalg.norm(vector)))
-        object.__setattr__(self, "weight", _weight("weight", self.weight))
+        object.__setattr__(self, "weight", positive("weight", self.weight))
 
     def evaluate(self, model: Any, q: Array, effort: Array, contacts: Any) -> TargetRows:
         """Difference of the directions [rad for small errors]."""
@@ -162,7 +166,7 @@ class FrameTarget:
     def __post_init__(self) -> None:
         object.__setattr__(self, "position", check_vector("position", self.position))
         for name in ("weight", "rotation_weight"):
-            object.__setattr__(self, name, _weight(name, getattr(self, name)))
+            object.__setattr__(self, name, positive(name, getattr(self, name)))
         matrix_from_quaternion(self.rotation)
 
     def evaluate(self, model: Any, q: Array, effort: Array, contacts: Any) -> TargetRows:
@@ -195,9 +199,9 @@ class PointsTarget:
     exact: bool = False
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "points", tuple(self.points))
+        object.__setattr__(self, "points", name_list("points", self.points))
         object.__setattr__(self, "positions", check_points("positions", self.positions))
-        object.__setattr__(self, "weight", _weight("weight", self.weight))
+        object.__setattr__(self, "weight", positive("weight", self.weight))
         if len(self.points) != len(self.positions):
             raise ArgumentError("positions", f"{len(self.positions)} for {len(self.points)} points", "one per point")
 
@@ -221,9 +225,8 @@ class BarycentreTarget:
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "position", check_vector("position", self.position))
-        object.__setattr__(self, "weight", _weight("weight", self.weight))
-        if not self.axes or set(self.axes) - set("xyz"):
-            raise ArgumentError("axes", f"{self.axes!r}", "some of 'xyz'")
+        object.__setattr__(self, "weight", positive("weight", self.weight))
+        _axes(self.axes)
 
     def evaluate(self, model: Any, q: Array, effort: Array, contacts: Any) -> TargetRows:
         """Error of the barycentre along the chosen axes [m]."""
@@ -251,9 +254,8 @@ class CentreOfMassTarget:
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "position", check_vector("position", self.position))
-        object.__setattr__(self, "weight", _weight("weight", self.weight))
-        if not self.axes or set(self.axes) - set("xyz"):
-            raise ArgumentError("axes", f"{self.axes!r}", "some of 'xyz'")
+        object.__setattr__(self, "weight", positive("weight", self.weight))
+        _axes(self.axes)
 
     def evaluate(self, model: Any, q: Array, effort: Array, contacts: Any) -> TargetRows:
         """Error of the centre of mass along the chosen axes [m]."""
@@ -290,7 +292,7 @@ class ShapeTarget:
         for name in ("positions", "cloud"):
             if getattr(self, name) is not None:
                 object.__setattr__(self, name, np.array(check_points(name, getattr(self, name))))
-        object.__setattr__(self, "weight", _weight("weight", self.weight))
+        object.__setattr__(self, "weight", positive("weight", self.weight))
 
     def evaluate(self, model: Any, q: Array, effort: Array, contacts: Any) -> TargetRows:
         """Differences of the vertices to where they should be, divided by sqrt(n) [m]."""
@@ -322,8 +324,8 @@ class DisplacementTarget:
     exact: bool = False
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "value", _finite("value", self.value))
-        object.__setattr__(self, "weight", _weight("weight", self.weight))
+        object.__setattr__(self, "value", finite("value", self.value))
+        object.__setattr__(self, "weight", positive("weight", self.weight))
 
     def evaluate(self, model: Any, q: Array, effort: Array, contacts: Any) -> TargetRows:
         """Displacement minus its wanted value."""
@@ -343,8 +345,8 @@ class EffortTarget:
     exact: bool = False
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "value", _finite("value", self.value))
-        object.__setattr__(self, "weight", _weight("weight", self.weight))
+        object.__setattr__(self, "value", finite("value", self.value))
+        object.__setattr__(self, "weight", positive("weight", self.weight))
 
     def evaluate(self, model: Any, q: Array, effort: Array, contacts: Any) -> TargetRows:
         """Effort minus its wanted value."""
@@ -367,16 +369,12 @@ class ContactForceTarget:
     exact: bool = False
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "value", _finite("value", self.value))
-        object.__setattr__(self, "weight", _weight("weight", self.weight))
+        object.__setattr__(self, "value", finite("value", self.value))
+        object.__setattr__(self, "weight", positive("weight", self.weight))
 
     def evaluate(self, model: Any, q: Array, effort: Array, contacts: Any) -> TargetRows:
         """Total normal force minus its wanted value [N]."""
-        n = 0 if contacts is None else len(contacts)
-        row = np.ones((1, n))
-        if n and self.obstacle:
-            row[0] = [contacts.names[i] == self.obstacle for i in contacts.obstacle]
-        total = float(row[0] @ contacts.forces) if n else 0.0
+        total, row = normal_force(contacts, self.obstacle)
         return TargetRows(
             np.array([total - self.value]), np.zeros((1, model.nv)), np.array([self.weight]), None, row,
             exact=self.exact, length=False,

@@ -61,8 +61,15 @@ def beyond_limits(robot: Robot, u: Array) -> list[str]:
     return out
 
 
+def check_model(model: Any) -> None:
+    """An ArgumentError if something is not a mechanical model."""
+    if not all(hasattr(model, name) for name in ("robot", "force", "skin_positions")):
+        raise ArgumentError("model", f"{type(model).__name__} is not a model", "FemModel, RodModel, ...")
+
+
 def check_state(model: Any, state: Any, argument: str = "state", *, needed: bool = False) -> None:
     """An ArgumentError if a state is not one, or belongs to another model; None passes unless it is `needed`."""
+    check_model(model)
     if state is None and not needed:
         return
     if not isinstance(state, State):

@@ -21,7 +21,7 @@ from typing import Any
 import numpy as np
 
 from pliant.algebra.factorisation import NotPositiveDefinite, factorise
-from pliant.checks import count, positive
+from pliant.checks import count, finite, positive
 from pliant.contact.contacts import Contacts
 from pliant.errors import ArgumentError
 from pliant.solve.commands import CommandLike, check_state, command_vector, linearise, travel
@@ -51,7 +51,7 @@ def scheme_named(name: str, damping: float = 0.8) -> Scheme:
     if name == "trapezoidal":
         return Scheme(0.0, 0.0, 0.25, 0.5)
     if name == "alpha":
-        rho = float(damping)
+        rho = finite("damping", damping)
         if not 0.0 <= rho <= 1.0:
             raise ArgumentError("damping", f"{damping}", "a spectral radius in [0, 1]")
         alpha_m, alpha_f = (2 * rho - 1) / (rho + 1), rho / (rho + 1)

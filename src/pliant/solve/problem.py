@@ -13,7 +13,7 @@ from pliant.checks import non_negative, positive, several
 from pliant.contact.contacts import Contacts, ContactState
 from pliant.errors import ArgumentError
 from pliant.solve.chatter import Chatter
-from pliant.solve.commands import driven_by_displacement, length_scale, slackable, travel
+from pliant.solve.commands import check_model, driven_by_displacement, length_scale, slackable, travel
 from pliant.solve.curvature import stiffened, turning_forces
 from pliant.solve.newton import LinearSystem, Rows, build, dense_rows
 
@@ -46,8 +46,7 @@ class Problem:
         contact_distance: float = 0.0,
         gap_tolerance: float = 1e-6,
     ) -> None:
-        if not all(hasattr(model, name) for name in ("robot", "force", "skin_positions")):
-            raise ArgumentError("model", f"{type(model).__name__} is not a model", "FemModel, RodModel, ...")
+        check_model(model)
         self.model = model
         self.length = length_scale(model)
         self.driven = driven_by_displacement(model.robot)

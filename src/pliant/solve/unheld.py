@@ -46,7 +46,7 @@ def loose_motions(model: Any) -> Loose | None:
     for _ in range(3):  # inverse iteration: what has no stiffness outgrows everything else
         Z = np.linalg.qr(factor.solve(diagonal[:, None] * Z))[0]
     scale = np.sqrt(diagonal)
-    R = np.linalg.qr(scale[:, None] * Z, mode="r")
+    _, R = np.linalg.qr(scale[:, None] * Z)
     Z = np.linalg.solve(R.T, Z.T).T  # now Z^T D Z = 1
     values, turn = np.linalg.eigh(Z.T @ np.asarray(K @ Z))
     Z = (Z @ turn)[:, np.abs(values) < _ZERO]
