@@ -12,8 +12,10 @@ from pliant.errors import ArgumentError
 from pliant.materials import Corotational, Material
 from pliant.robot import Robot
 from pliant.robots.grids import divisions, near, solid_cells, structured, with_cavities
+from pliant.robots.parameters import checked
 
 
+@checked
 def accordion(
     *,
     drive: str = "chamber",

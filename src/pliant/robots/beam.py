@@ -10,10 +10,12 @@ from pliant.geometry import TetMesh
 from pliant.materials import Corotational, Material
 from pliant.robot import Robot
 from pliant.robots.grids import divisions, near, rectilinear, solid_cells, structured
+from pliant.robots.parameters import checked
 
 _SILICONE = {"young": 350e3, "poisson": 0.45, "density": 1100.0}
 
 
+@checked
 def beam(
     *,
     length: float = 0.100,
@@ -69,6 +71,7 @@ def beam(
     )
 
 
+@checked
 def golden_beam() -> Robot:
     """The test beam of spec inverse-fem 17.1, exactly, to which the golden values of section 17 belong.
 

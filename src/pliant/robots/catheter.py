@@ -9,10 +9,12 @@ from pliant.bodies import Point, RodBody
 from pliant.errors import ArgumentError
 from pliant.materials import Corotational, Material
 from pliant.robot import Robot
+from pliant.robots.parameters import checked
 
 SIDES = {"up": (0.0, 1.0), "left": (1.0, 0.0), "down": (0.0, -1.0), "right": (-1.0, 0.0)}
 
 
+@checked
 def catheter(
     *,
     length: float = 0.100,

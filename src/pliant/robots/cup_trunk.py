@@ -15,7 +15,8 @@ from pliant.errors import ArgumentError
 from pliant.geometry import TetMesh
 from pliant.materials import Corotational
 from pliant.robot import Robot
-from pliant.robots.grids import structured
+from pliant.robots.grids import check_cells, structured
+from pliant.robots.parameters import checked
 from pliant.robots.trunk import trunk
 from pliant.solve.dynamics import Stepper
 from pliant.solve.equilibrium import equilibrium
@@ -27,6 +28,7 @@ _COIL = (0.0240, 0.0, -0.1602)  # its centre then [m]
 _BESIDE = (0.085, 0.0, -0.1602)  # where the cup is described, clear of the straight trunk [m]
 
 
+@checked
 def cup_trunk(
     *,
     cup_radius: float = 0.025,
@@ -59,6 +61,7 @@ def cup_trunk(
     around, along = cells
     if around < 6 or around % 2 or along < 2:
         raise ArgumentError("cells", f"{cells}", "an even number >= 6 around, at least 2 along")
+    check_cells(3 * around * along)
     if not (0 < wall < cup_radius and wall < cup_height and 0.5 * cup_radius < 0.025 < 2 * cup_radius):
         raise ArgumentError("cup_radius", f"{cup_radius} with wall {wall}", "about 0.025 m, with a thinner wall")
     damped: dict[str, Any] = {"density": 1100.0, "rayleigh_mass": 1.0, "rayleigh_stiffness": 0.02}

@@ -12,8 +12,10 @@ from pliant.errors import ArgumentError
 from pliant.materials import Corotational, Material
 from pliant.robot import Robot
 from pliant.robots.grids import divisions, mirrored, structured
+from pliant.robots.parameters import checked
 
 
+@checked
 def diamond(
     *,
     reach: float = 0.100,

@@ -12,8 +12,11 @@ from pliant.bodies import Fixation, Point, SoftBody
 from pliant.geometry import TetMesh
 from pliant.materials import Corotational
 from pliant.robot import Robot
+from pliant.robots.grids import check_cells
+from pliant.robots.parameters import checked
 
 
+@checked
 def dielectric_crawler(
     *,
     length: float = 0.080,
@@ -41,6 +44,7 @@ def dielectric_crawler(
     50 MV/m of film, the area to 0.98 to 1 of the glued one. Points: "front" (also called "tip"), "back", "middle".
     """
     nx, ny = cells
+    check_cells(2 * nx * ny)
     mesh = TetMesh.box((length, width, 2.0), (nx, ny, 2), (0.0, -width / 2, 0.0))
     nodes = mesh.nodes.copy()
     nodes[:, 2] = np.interp(nodes[:, 2], (0.0, 1.0, 2.0), (0.0, film, film + frame))

@@ -9,8 +9,10 @@ from pliant.bodies import Point, RodBody
 from pliant.materials import Linear
 from pliant.models.rod_drives import ChamberPath
 from pliant.robot import Robot
+from pliant.robots.parameters import checked
 
 
+@checked
 def elephant_trunk(*, gripper: float = 0.05, damping: float = 0.02) -> Robot:
     """A trunk of two soft links with three bellows each, along +x from its base.
 

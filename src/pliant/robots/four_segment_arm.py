@@ -8,10 +8,11 @@ import numpy as np
 
 from pliant.actuators import Chamber
 from pliant.bodies import Point, RodBody
-from pliant.errors import ArgumentError
+from pliant.checks import positive
 from pliant.materials import Linear
 from pliant.models.rod_drives import ChamberPath
 from pliant.robot import Robot
+from pliant.robots.parameters import checked
 
 LEVER = 0.03
 AREA = 2.0e-3
@@ -19,6 +20,7 @@ _CORNERS = ((-1.0, 1.0), (1.0, 1.0), (-1.0, -1.0), (1.0, -1.0))
 """Where the airbag groups 1 to 4 of a segment are, in the (x, y) axes of its link frame."""
 
 
+@checked
 def four_segment_arm(
     *,
     payload: float = 0.0,
@@ -56,8 +58,7 @@ def four_segment_arm(
         the
     segments and "tip", with z along the arm (y is the world's y, x is minus the world's x at rest).
     """
-    if segments < 1:
-        raise ArgumentError("segments", f"{segments}", "at least 1")
+    width = positive("width", width)
     area, second = width**2, width**4 / 12
     outer, inner = (math.sqrt(2 * second / area + s * area / (2 * math.pi)) for s in (1, -1))
     # Poisson's ratio 0.5: the shear modulus E/3; the rod uses no bulk modulus, but the law asks for less

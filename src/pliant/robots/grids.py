@@ -29,15 +29,19 @@ MAX_CELLS = MAX_NODES // 6
 def divisions(length: float, size: float, least: int = 1) -> int:
     """How many cells of about a size fit into a length (both [m])."""
     size = positive("size", size)
-    if length / size > MAX_CELLS:
-        raise ArgumentError("size", f"{size:g} m needs {length / size:.2g} cells in a row", f"at most {MAX_CELLS} cells")
+    check_cells(length / size)
     return max(least, math.ceil(length / size - 0.25))
+
+
+def check_cells(cells: float) -> None:
+    """An ArgumentError if a mesh would have more cells than fit into the memory, before it is built."""
+    if not cells <= MAX_CELLS:
+        raise ArgumentError("size", f"the mesh needs {cells:.2g} cells", f"at most {MAX_CELLS} cells")
 
 
 def solid_cells(ni: int, nj: int, nk: int) -> Array:
     """A grid without holes, (ni, nj, nk) True, or an ArgumentError before it fills the memory."""
-    if ni * nj * nk > MAX_CELLS:
-        raise ArgumentError("size", f"it needs {ni * nj * nk:.2g} cells", f"a size with at most {MAX_CELLS} cells")
+    check_cells(ni * nj * nk)
     return np.ones((ni, nj, nk), dtype=bool)
 
 
@@ -52,9 +56,10 @@ def graded(marks: Sequence[float], size: float, least: int = 1) -> tuple[Array, 
     Returns:
         Coordinates of the grid lines, and for every cell the interval of the marks that it lies in.
     """
+    counts = [divisions(b - a, size, least) for a, b in pairwise(marks)]
+    check_cells(sum(counts))
     lines, owner = [float(marks[0])], []
-    for i, (a, b) in enumerate(pairwise(marks)):
-        n = divisions(b - a, size, least)
+    for i, (a, b, n) in enumerate(zip(marks, marks[1:], counts)):
         lines += [a + (b - a) * (j + 1) / n for j in range(n)]
         owner += [i] * n
     return np.array(lines), np.array(owner)

@@ -14,6 +14,7 @@ from pliant.errors import ArgumentError
 from pliant.materials import Material
 from pliant.robot import Robot
 from pliant.robots.grids import graded, solid_cells, structured, with_cavities
+from pliant.robots.parameters import checked
 from pliant.robots.silicone_finger import thesis_silicone
 
 Array = np.ndarray
@@ -63,6 +64,7 @@ def torso_surface(size: int | tuple[float, float, float], *, count: tuple[int, i
     return np.stack([a * np.cos(turn.ravel()), -b * np.sin(turn.ravel()), z.ravel()], axis=1)
 
 
+@checked
 def mannequin(
     *,
     rows: int = 3,

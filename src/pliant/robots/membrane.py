@@ -11,9 +11,11 @@ from pliant.errors import ArgumentError
 from pliant.materials import Material
 from pliant.robot import Robot
 from pliant.robots.grids import graded, rectilinear, structured, with_cavities
+from pliant.robots.parameters import checked
 from pliant.robots.silicone_finger import thesis_silicone
 
 
+@checked
 def membrane(
     *,
     side: float = 0.250,

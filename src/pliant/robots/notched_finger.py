@@ -10,8 +10,10 @@ from pliant.errors import ArgumentError
 from pliant.materials import Material, preset
 from pliant.robot import Robot
 from pliant.robots.grids import HANGING, divisions, graded, hung, near, solid_cells, structured
+from pliant.robots.parameters import checked
 
 
+@checked
 def notched_finger(
     *,
     length: float = 0.120,

@@ -9,8 +9,10 @@ from pliant.bodies import Point, RodBody
 from pliant.errors import ArgumentError
 from pliant.materials import Linear
 from pliant.robot import Robot
+from pliant.robots.parameters import checked
 
 
+@checked
 def octopus_arm(
     *,
     length: float = 0.120,

@@ -11,8 +11,10 @@ from pliant.errors import ArgumentError
 from pliant.materials import Corotational, Material
 from pliant.robot import Robot
 from pliant.robots.grids import graded, near, rectilinear, solid_cells, structured, with_cavities
+from pliant.robots.parameters import checked
 
 
+@checked
 def pneumatic_finger(
     *,
     teeth: int = 12,

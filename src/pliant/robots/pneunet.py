@@ -10,8 +10,10 @@ from pliant.errors import ArgumentError
 from pliant.materials import Corotational, Material, NeoHookean
 from pliant.robot import Robot
 from pliant.robots.grids import HANGING, graded, near, rectilinear, solid_cells, structured, with_cavities
+from pliant.robots.parameters import checked
 
 
+@checked
 def pneunet(
     *,
     length: float = 0.120,

@@ -7,10 +7,12 @@ from typing import Any
 
 from pliant.actuators import Chamber
 from pliant.bodies import Point, RodBody
+from pliant.checks import positive
 from pliant.materials import Linear
 from pliant.models.creep import Creep
 from pliant.models.pcc import JointLaw, PccModel
 from pliant.robot import Robot
+from pliant.robots.parameters import checked
 
 LENGTH = 0.0644
 MASS = 0.0173
@@ -21,6 +23,7 @@ BENDING = (1.337, 1.305, 0.229)
 """FEM force curves: F(x) [N, m] and M(beta) [N m, rad], tangent form (spec 7.6, repaired)."""
 
 
+@checked
 def printed_link(*, payload: float = 0.0, upright: bool = True, radius: float = 0.02) -> Robot:
     """One printed soft link with three bellows, 64.4 mm long and 17.3 g.
 
@@ -39,6 +42,7 @@ def printed_link(*, payload: float = 0.0, upright: bool = True, radius: float = 
 
     Actuators: "b1", "b2", "b3". Points: "tip".
     """
+    radius = positive("radius", radius)
     area, second = math.pi * radius**2, 0.25 * math.pi * radius**4
     material = Linear.from_young(5.8e-4 / second, 0.4, density=MASS / (LENGTH * area))
     s = math.sqrt(0.5)

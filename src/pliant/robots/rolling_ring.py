@@ -12,8 +12,10 @@ from pliant.errors import ArgumentError
 from pliant.materials import Corotational, Material
 from pliant.robot import Robot
 from pliant.robots.grids import solid_cells, structured
+from pliant.robots.parameters import checked
 
 
+@checked
 def rolling_ring(
     *,
     radius: float = 0.050,

@@ -12,10 +12,13 @@ from pliant.errors import ArgumentError
 from pliant.geometry import TetMesh, topology
 from pliant.materials import Corotational, Material
 from pliant.robot import Robot
+from pliant.robots.grids import check_cells
+from pliant.robots.parameters import checked
 
 CELLS = 20
 
 
+@checked
 def rolling_sphere(
     *,
     radius: float = 0.050,
@@ -56,8 +59,9 @@ def rolling_sphere(
 
     Points: "top", "front" (on the outside, along +z and +x).
     """
-    if divisions < 1 or layers < 1:
-        raise ArgumentError("divisions", f"{divisions} and {layers} layers", "at least 1")
+    if not 1 <= divisions <= 200:
+        raise ArgumentError("divisions", f"{divisions}", "1 to 200")
+    check_cells(10.0 * divisions**2 * layers)  # two of the 20 divisions^2 prisms of a layer are as large as a cell
     if not 0 < thickness < radius:
         raise ArgumentError("thickness", f"{thickness}", "between 0 and the radius [m]")
     if not 0 < softest <= 1 <= stiffest:

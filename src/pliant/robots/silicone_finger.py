@@ -5,6 +5,7 @@ from __future__ import annotations
 from pliant.actuators.actuator import Drive
 from pliant.materials import Material, MooneyRivlin
 from pliant.robot import Robot
+from pliant.robots.parameters import checked
 from pliant.robots.pneumatic_finger import pneumatic_finger
 
 #: First-order Mooney-Rivlin constants (c10, c01) [Pa] of G. Fang's thesis, ch. 3.4.
@@ -24,6 +25,7 @@ def thesis_silicone(name: str = "ecoflex", *, poisson: float = 0.45) -> Material
     return law.with_poisson(poisson)
 
 
+@checked
 def silicone_finger(
     *,
     silicone: str = "ecoflex",

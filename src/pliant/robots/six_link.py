@@ -10,6 +10,7 @@ from pliant.bodies import Point, RodBody
 from pliant.materials import Linear
 from pliant.models.pcc import JointLaw, PccModel
 from pliant.robot import Robot
+from pliant.robots.parameters import checked
 
 LINKS = 6
 LENGTH = 0.025
@@ -19,6 +20,7 @@ this arm and
 chosen so that the first link bends by 35 1/m, as in the published reference run."""
 
 
+@checked
 def six_link() -> Robot:
     """Six links of 25 mm and 50 g in series, hanging; the first one is driven.
 

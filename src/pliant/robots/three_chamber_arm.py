@@ -12,8 +12,10 @@ from pliant.errors import ArgumentError
 from pliant.materials import Material, NeoHookean
 from pliant.robot import Robot
 from pliant.robots.grids import divisions, solid_cells, structured, with_cavities
+from pliant.robots.parameters import checked
 
 
+@checked
 def three_chamber_arm(
     *,
     radius: float = 0.024,
@@ -59,7 +61,7 @@ def three_chamber_arm(
     Points: "tip" (centre of the upper plate, with its frame), "middle" (on the axis at half height).
     Rigid part: "plate".
     """
-    if not (core < waist - fold - wall and waist <= radius and 2 * plate < height and folds >= 1):
+    if not (core < waist - fold - wall and waist <= radius and 2 * plate < height and 0 < septum < radius):
         raise ArgumentError("waist", "the columns do not fit", "core + wall + fold < waist <= radius")
     soft = height - 2 * plate
     n_half = divisions(soft / (2 * folds), size)

@@ -12,10 +12,13 @@ from pliant.errors import ArgumentError
 from pliant.geometry import TetMesh
 from pliant.materials import Corotational, Material
 from pliant.robot import Robot
+from pliant.robots.grids import check_cells
+from pliant.robots.parameters import checked
 
 POINTS = ("p1", "p2", "p3", "p4")
 
 
+@checked
 def three_fingertips(
     *,
     length: float = 0.080,
@@ -55,6 +58,7 @@ def three_fingertips(
     if not (0 < span < length and pad > 0 and clearance > 0):
         raise ArgumentError("span", f"{span}", "less than the length [m], with positive pad and clearance")
     nx, n = cells
+    check_cells(nx * n * n)
     corner = (-0.5 * length, -0.5 * width, -0.5 * width)
     mesh = TetMesh.box((length, width, width), (nx, n, n), corner)
     soft = Corotational.from_young(60e3, 0.45, density=1100.0, rayleigh_mass=4.0, rayleigh_stiffness=0.02)

@@ -13,9 +13,11 @@ from pliant.errors import ArgumentError
 from pliant.materials import Material
 from pliant.robot import Robot
 from pliant.robots.grids import divisions, solid_cells, structured, with_cavities
+from pliant.robots.parameters import checked
 from pliant.robots.silicone_finger import thesis_silicone
 
 
+@checked
 def twister(
     *,
     length: float = 0.120,
