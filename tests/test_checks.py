@@ -40,7 +40,7 @@ def test_one_thing_or_several():
 def test_instances_take_one_or_several_and_name_the_wrong_one():
     assert checks.instances("n", 3, int) == (3,)
     assert checks.instances("n", [3, 4], (int, float)) == (3, 4)
-    with pytest.raises(ArgumentError, match=r"n\[1\]: is 'x'. Valid: a int or float"):
+    with pytest.raises(ArgumentError, match=r"n\[1\]: is 'x'. Valid: of type int or float"):
         checks.instances("n", (1, "x"), (int, float))
     with pytest.raises(ArgumentError, match="n: is None"):
         checks.instances("n", None, int)

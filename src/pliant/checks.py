@@ -74,7 +74,7 @@ def instance(argument: str, value: Any, kind: type | tuple[type, ...]) -> Any:
     if not isinstance(value, kind):
         kinds = kind if isinstance(kind, tuple) else (kind,)
         shown = repr(value) if isinstance(value, str | int | float | None) else f"a {type(value).__name__}"
-        raise ArgumentError(argument, f"is {shown}", f"a {' or '.join(k.__name__ for k in kinds)}")
+        raise ArgumentError(argument, f"is {shown}", f"of type {' or '.join(k.__name__ for k in kinds)}")
     return value
 
 

@@ -1,8 +1,8 @@
 """What all actuators share: a name, a drive and limits.
 
-An actuator is a coordinate of the robot (length pulled in, volume gained, distance moved, ...) and
-an effort that works along it (tension, pressure, force, ...). `drive` says which of the two the user
-commands. The classes in this package are descriptions only; models turn them into mechanics.
+An actuator is a coordinate of the robot (length pulled in, volume gained, distance moved, ...) and an effort that works
+along it (tension, pressure, force, ...). `drive` says which of the two the user commands. The classes in this package
+are descriptions only; models turn them into mechanics.
 """
 
 from __future__ import annotations

@@ -28,21 +28,19 @@ def finger(
 ) -> Robot:
     """A soft finger, 100 x 15 x 15 mm, with one cable (or two side by side).
 
-    It hangs from its base at the origin, along -z; its back is at -x, its notches and cables are at +x, and
-    pulling a cable curls it towards +x.
+    It hangs from its base at the origin, along -z; its back is at -x, its notches and cables are at +x, and pulling a
+    cable curls it towards +x.
 
     Numbers and where they come from:
         length, width, height: 100 x 15 x 15 mm, spec inverse-fem 7.2 (design similar to Manti et al. 2015).
-        cable stroke: 30 mm (and 39 mm) in 7.2 and 7.3, so the displacement limit is 39 mm. Two cables and 18
-            mm: 10.1.
+        cable stroke: 30 mm (and 39 mm) in 7.2 and 7.3, so the displacement limit is 39 mm. Two cables, 18 mm: 10.1.
         material: co-rotational, 350 kPa, 0.45, 1100 kg/m^3, the silicone of 17.1.
-        joints, back, notch, cable_depth: not published. Chosen so that 30 mm of cable needs a force like the
-            0.33 N of 7.2: 0.38 N with quadratic elements, 0.84 N with linear ones of the default size.
-        self-contact: the sides of the last notch meet at 25 to 30 mm of cable (18: "self beyond a
-            threshold"); without `SelfContact()` among the obstacles they pass through each other.
-        size: 7.5 mm gives a mesh as coarse as the coarsest of 7.2 (158 nodes, 389 tets), 2 mm one as fine as
-            its second. Linear tets of one layer make the back too stiff; use quadratic ones where forces
-            matter.
+        joints, back, notch, cable_depth: not published. Chosen so that 30 mm of cable needs a force like the 0.33 N
+            of 7.2: 0.38 N with quadratic elements, 0.84 N with linear ones of the default size.
+        self-contact: the sides of the last notch meet at 25 to 30 mm of cable (18: "self beyond a threshold");
+            without `SelfContact()` among the obstacles they pass through each other.
+        size: 7.5 mm gives a mesh as coarse as the coarsest of 7.2 (158 nodes, 389 tets), 2 mm one as fine as its
+            second. Linear tets of one layer make the back too stiff; use quadratic ones where forces matter.
 
     Args:
         length: of the finger, along -z [m].
