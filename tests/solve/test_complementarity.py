@@ -317,3 +317,14 @@ def test_bad_contact_input(arguments, name):
 def test_empty_problem():
     assert solve_lcp(np.zeros((0, 0)), np.zeros(0)).status.success
     assert solve_contact(np.zeros((0, 0)), np.zeros(0)).status.success
+
+
+@pytest.mark.parametrize("seed", [0, 1, 2])
+def test_unilateral_rows_that_are_nearly_equal_are_pivoted_where_sweeps_crawl(seed):
+    random = np.random.default_rng(seed)
+    J = np.repeat(random.normal(size=(40, 60)), 3, axis=0) + 1e-4 * random.normal(size=(120, 60))
+    W, q = J @ J.T, 0.1 * random.random(120) - J @ np.abs(random.normal(size=60))
+    found = solve_contact(W, q, tolerance=1e-12, max_iterations=2000)
+    assert found.status.success
+    assert found.force.min() >= 0.0
+    assert found.value.min() > -1e-10 * np.abs(q).max()
