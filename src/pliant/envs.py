@@ -4,11 +4,9 @@
     pliant.envs.register()
     env = gymnasium.make("pliant/Reach-v0", robot="octopus_arm")
 
-The action is one number in [-1, 1] per actuator (over its effort limits); an observation is the positions of
-the tip and of the
-target, the tip's velocity and the last action. The reward is minus the distance over the arm's length, less
-a small
-price of effort.
+The action is one number in [-1, 1] per actuator (over its effort limits); an observation is the positions of the
+tip and of the target, the tip's velocity and the last action. The reward is minus the distance over the arm's
+length, less a small price of effort.
 """
 
 from __future__ import annotations

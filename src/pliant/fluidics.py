@@ -4,8 +4,7 @@
     m' = valve(kp (p_d - p) + ki int (p_d - p), p)                                    regulated inlet
 
 The rate of the displacement is taken from a "dirty derivative" z' = -a (z + a J), J' = z + a J (unit gain at
-low
-frequency), or given.
+low frequency), or given.
 """
 
 from __future__ import annotations

@@ -57,10 +57,8 @@ class AdaptiveTracking:
         adaptation: K_pi, gains of the parameters: (5,), or a positive semi-definite matrix (5, 5), whose range is what
             may change: outer(p, p) of a law's two coefficients scales the law and keeps its shape.
         rate: Lambda [1/s].
-        compensation: "measured" evaluates the model at the measured state (published; its sampling must
-            resolve the
-            fastest mode); "desired" on the wanted path, which leaves the arm's own stiffness in place and
-            works at
+        compensation: "measured" evaluates the model at the measured state (published; its sampling must resolve the
+            fastest mode); "desired" on the wanted path, which leaves the arm's own stiffness in place and works at
             sampling rates far below it.
         prediction: weight R K_d of the prediction error against the tracking error [-]; 0 for the published law.
         memory: time constant of the low pass of the prediction error [s].

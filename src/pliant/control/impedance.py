@@ -35,9 +35,8 @@ class Impedance:
         damping: D_c [N s/m].
         contact_target: set-point after the first contact; None keeps the first.
         blend: time over which the set-points are blended [s].
-        compensate: "all" compensates elasticity and weight in every direction; "task" only what acts on the
-            task, so
-            that the rest of the arm keeps its own compliance (published).
+        compensate: "all" compensates elasticity and weight in every direction; "task" only what acts on the task,
+            so that the rest of the arm keeps its own compliance (published).
         point: name of the point.
     """
 

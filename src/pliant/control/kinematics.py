@@ -2,8 +2,7 @@
 
     min_q  sum_i |w_i e_i(q)|^2           q <- q + J^# (-e) - (I - J^+ J) grad Psi
 
-Targets are those of the inverse module; a sub-task is a gradient: the elastic energy, a distance to
-obstacles, the
+Targets are those of the inverse module; a sub-task is a gradient: the elastic energy, a distance to obstacles, the
 quasi-static residual (shape sensing). No mechanics is involved: `invert` finds commands, this finds shapes.
 """
 

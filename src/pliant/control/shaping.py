@@ -3,11 +3,9 @@
     u = G^+ [ f_e + f_g + J^# F ],    F = k T(E)^T E,  E = log(g^-1 g_d)            (pose on SE(3))
                                       F = k (x_d - x)                               (position)
 
-J^# is the damped pseudo-inverse in coordinates scaled to lengths: more damping penalises high modes and
-changes the
-shape that is reached. With `relaxed=True` the target attracts the point of the arm that is nearest to it,
-and a part of
-the elasticity is kept in the null space: bends then travel along the arm as in an octopus.
+J^# is the damped pseudo-inverse in coordinates scaled to lengths: more damping penalises high modes and changes the
+shape that is reached. With `relaxed=True` the target attracts the point of the arm that is nearest to it, and a
+part of the elasticity is kept in the null space: bends then travel along the arm as in an octopus.
 """
 
 from __future__ import annotations

@@ -5,8 +5,7 @@ slides of a
 segment are driven together;  tau += dtau;  pressures by the map, within the range of the valves.
 
 J^+ is weighted and damped: a slide of 1 m is not worth a turn of 1 rad. Adding dtau at every tick already
-integrates
-kp e, so ki = 0 is the better choice (with ki > 0 there are two integrators and a slow tail).
+integrates kp e, so ki = 0 is the better choice (with ki > 0 there are two integrators and a slow tail).
 """
 
 from __future__ import annotations
@@ -40,9 +39,8 @@ class TaskSpacePid:
         bias: pressure about which bending works [Pa].
         jacobian: "estimated" at the measured pose (the paper); "constant" at the rest pose; "arc": constant
             curvature pose (d1 = d2), the two simplified baselines.
-        stiffness: "joint" (diagonal and fixed, the paper) or "tangent": with gravity, at the measured pose,
-            which
-            a heavy hanging arm needs (its weight stiffens it by more than its material).
+        stiffness: "joint" (diagonal and fixed, the paper) or "tangent": with gravity, at the measured pose, which a
+            heavy hanging arm needs (its weight stiffens it by more than its material).
         estimator: options of `estimate_links`.
         point: name under which the target is recorded.
     """

@@ -1,10 +1,10 @@
 """A robot of rods as a chain of rigid links with springs, for simulators that know no rods.
 
-Every rod is cut into equal elements. The strain of an element is lumped in a joint at its middle (hinges for twist and
-bending, a slide for stretch: those strains that the model's basis has); the links between the joints carry the mass.
-Poses converge with the square of the element length, and in proportion to it where a tendon ends within an element.
-What is lost: shear, the coupling of the strains of a basis
-(each element is free by itself), and the smooth path of a tendon (it runs straight from link to link).
+Every rod is cut into equal elements. The strain of an element is lumped in a joint at its middle (hinges for twist
+and bending, a slide for stretch: those strains that the model's basis has); the links between the joints carry the
+mass. Poses converge with the square of the element length, and in proportion to it where a tendon ends within an
+element. What is lost: shear, the coupling of the strains of a basis (each element is free by itself), and the
+smooth path of a tendon (it runs straight from link to link).
 """
 
 from __future__ import annotations

@@ -54,9 +54,8 @@ def invert(
     """Find the actuation that brings the targets about.
 
     The mechanics is condensed onto actuators, targets and contacts from one factorisation; the small QP (with
-    contact: the
-    QPCC) gives new efforts and contact forces; this is repeated until the pose no longer moves, so the result satisfies
-    the nonlinear equilibrium and depends on no time step. Efforts are in N and Pa.
+    contact: the QPCC) gives new efforts and contact forces; this is repeated until the pose no longer moves, so the
+    result satisfies the nonlinear equilibrium and depends on no time step. Efforts are in N and Pa.
 
     Args:
         model: any mechanical model.
@@ -209,9 +208,8 @@ def _solve(
 ) -> tuple[QPCC, QPCCSolution, Array, Array]:
     """Solve the QPCC of a linearisation: the problem, its solution, efforts and contact forces.
 
-    `shift` moves the goal towards the present; `remain` is the part of present penetrations, and of rows that
-    must hold,
-    that may stay.
+    `shift` moves the goal towards the present; `remain` is the part of present penetrations, and of rows that must
+    hold, that may stay.
     """
     clock = time.perf_counter()
     qpcc = problem_of(condensed, work, options, shift, remain)

@@ -93,11 +93,9 @@ class _Record:
 class Loop:
     """A robot driven by the inverse at a fixed rate.
 
-    One cycle asks the source for targets, solves, and sends. Deadlines lie on a fixed grid: a late cycle
-    starts the next
-    one at the next grid time that is still ahead, so delays do not add up and no time is slept through. An
-    answer that is
-    not finite, or whose solve diverged, is never sent; the last good command is sent again instead.
+    One cycle asks the source for targets, solves, and sends. Deadlines lie on a fixed grid: a late cycle starts the
+    next one at the next grid time that is still ahead, so delays do not add up and no time is slept through. An
+    answer that is not finite, or whose solve diverged, is never sent; the last good command is sent again instead.
 
     Args:
         model: any mechanical model.

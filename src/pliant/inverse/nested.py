@@ -1,8 +1,7 @@
 """Nested iteration: every trial is brought to its own equilibrium, and only trials that lower the cost are taken.
 
-Slower than the all-at-once iteration of `invert`, and safe: the cost falls monotonically to a stationary
-point. It is what
-`invert` falls back to when a target is far out of reach or the mechanics is too far from linear.
+Slower than the all-at-once iteration of `invert`, and safe: the cost falls monotonically to a stationary point. It
+is what `invert` falls back to when a target is far out of reach or the mechanics is too far from linear.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """Sinks: where a control loop sends its actuation, to hardware or to another process.
 
-A sink is anything with `send(time, u, status)` and `close()`; u maps actuator names to commands in the unit of
-each drive
-[m, m^3, N, Pa, ...]. Messages are one line of JSON, or of comma-separated values in the order of the actuators.
+A sink is anything with `send(time, u, status)` and `close()`; u maps actuator names to commands in the unit of each
+drive [m, m^3, N, Pa, ...]. Messages are one line of JSON, or of comma-separated values in the order of the
+actuators.
 """
 
 from __future__ import annotations

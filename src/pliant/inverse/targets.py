@@ -270,8 +270,7 @@ class ShapeTarget:
     """The surface should take a shape, in the least-squares sense.
 
     Either vertex by vertex (`positions` has one row per vertex), or as a cloud (`cloud`): every chosen vertex
-    should lie
-    on the cloud's nearest point, re-paired at each iteration.
+    should lie on the cloud's nearest point, re-paired at each iteration.
 
     Attributes:
         positions: wanted position of each chosen vertex [m] (n, 3), or None.

@@ -1,11 +1,11 @@
 """KinematicModel: a map from actuation to points, behind the contract of a mechanical model.
 
-The command is the configuration: q = scale * u, with a fictitious spring of 1 N/m per actuator. For an
-actuator driven by effort the spring turns the effort into the configuration; for one driven by
-displacement the configuration is the displacement. The scale makes q a length of the robot's size, so that
-the solvers' tolerances mean what they say. So `equilibrium(model, u)`, `invert`, control and viewer take
-such a model unchanged. Efforts of actuators driven by displacement
-(and displacements of those driven by effort) are those of the fictitious spring: they mean nothing.
+The command is the configuration: q = scale * u, with a fictitious spring of 1 N/m per actuator. For an actuator
+driven by effort the spring turns the effort into the configuration; for one driven by displacement the
+configuration is the displacement. The scale makes q a length of the robot's size, so that the solvers' tolerances
+mean what they say. So `equilibrium(model, u)`, `invert`, control and viewer take such a model unchanged. Efforts of
+actuators driven by displacement (and displacements of those driven by effort) are those of the fictitious spring:
+they mean nothing.
 """
 
 from __future__ import annotations

@@ -1,8 +1,7 @@
 """Modal: a model driven directly by generalised forces on its coordinates, as control theory assumes.
 
-The thesis' controllers act on modes ("G = I", or on the first few of them). `Modal(model)` replaces the
-actuators of a
-model by one generalised force per chosen coordinate; everything else is the model's.
+The thesis' controllers act on modes ("G = I", or on the first few of them). `Modal(model)` replaces the actuators
+of a model by one generalised force per chosen coordinate; everything else is the model's.
 """
 
 from __future__ import annotations

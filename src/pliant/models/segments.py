@@ -7,11 +7,9 @@ row:
     "constant_velocity"        ... Rz(delta(theta1, theta2)) before the last slide         4 numbers
     "constant_velocity+twist"  ... Rz(delta + gamma)                                       5 numbers
 
-with tan(delta/2) = tan(theta1/2) tan(theta2/2): the twist that makes the rotation the shortest one that
-takes z
-to the tip's axis, as in an untwisted arm. Positive theta2 moves the tip towards negative y. Rows q of a
-segment
-are (d1, theta1, theta2, d2[, gamma]), in [m] and [rad].
+with tan(delta/2) = tan(theta1/2) tan(theta2/2): the twist that makes the rotation the shortest one that takes z to
+the tip's axis, as in an untwisted arm. Positive theta2 moves the tip towards negative y. Rows q of a segment are
+(d1, theta1, theta2, d2[, gamma]), in [m] and [rad].
 """
 
 from __future__ import annotations
@@ -128,9 +126,8 @@ def estimate_links(
     Args:
         frames: measured poses S_0 .. S_n, z along the arm (n + 1, 4, 4).
         joint: which linkage, see the module.
-        angles: "axis" takes the angles from the tip's axis; "zyx" drops the yaw of the Z-Y-X Euler angles
-            (what
-            the published estimator does, and wrong outside of the principal planes).
+        angles: "axis" takes the angles from the tip's axis; "zyx" drops the yaw of the Z-Y-X Euler angles (what the
+            published estimator does, and wrong outside of the principal planes).
         lengths: "threshold" solves the better conditioned coordinate and sets d1 = d2 below `straight`
             (published);
             "least_squares" uses all three; "regularised" is least squares with a smooth preference for d1 =

@@ -27,12 +27,11 @@ def octopus_arm(
 ) -> Robot:
     """A soft arm 120 mm long, along +x from its base, with groups of longitudinal muscles.
 
-    Numbers and where they come from (dossier design-model-control, 15.4): length, radius, density and
-    Young's modulus are
-    published (first clamped-free frequency 2.267 Hz). The published arm is driven through its modes (use
-    `pliant.models.modal.Modal`); here it has muscles: `groups` pieces along the arm with `muscles` each, at
-    70 % of the
-    radius, which pull (a choice of ours). The published damping ratio 0.40 is about a damping time of 0.05 s.
+    Numbers and where they come from (dossier design-model-control, 15.4): length, radius, density and Young's
+    modulus are published (first clamped-free frequency 2.267 Hz). The published arm is driven through its modes
+    (use `pliant.models.modal.Modal`); here it has muscles: `groups` pieces along the arm with `muscles` each, at 70
+    % of the radius, which pull (a choice of ours). The published damping ratio 0.40 is about a damping time of 0.05
+    s.
 
     Args:
         length: [m].

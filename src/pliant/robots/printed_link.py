@@ -27,13 +27,10 @@ BENDING = (1.337, 1.305, 0.229)
 def printed_link(*, payload: float = 0.0, upright: bool = True, radius: float = 0.02) -> Robot:
     """One printed soft link with three bellows, 64.4 mm long and 17.3 g.
 
-    Numbers and where they come from (dossier design-model-control, 15.1): mass, length and the number of
-    bellows are
-    published. The rod's section is a solid cylinder of the given radius with the published mass; its Young's
-    modulus
-    gives the published bending stiffness (5.8e-4 N m^2), its axial stiffness is then too small: use
-    `link_model`,
-    whose joint law has both. Pressures -20 to 80 kPa, as in the FEM tests of 7.6.
+    Numbers and where they come from (dossier design-model-control, 15.1): mass, length and the number of bellows
+    are published. The rod's section is a solid cylinder of the given radius with the published mass; its Young's
+    modulus gives the published bending stiffness (5.8e-4 N m^2), its axial stiffness is then too small: use
+    `link_model`, whose joint law has both. Pressures -20 to 80 kPa, as in the FEM tests of 7.6.
 
     Args:
         payload: mass at the tip [kg].

@@ -24,10 +24,8 @@ chosen so that the first link bends by 35 1/m, as in the published reference run
 def six_link() -> Robot:
     """Six links of 25 mm and 50 g in series, hanging; the first one is driven.
 
-    Numbers and where they come from (dossier design-model-control, 15.2): lengths and masses are published.
-    The
-    section (radius 15 mm) is chosen; its Young's modulus gives the bending stiffness at rest of
-    `six_link_model`.
+    Numbers and where they come from (dossier design-model-control, 15.2): lengths and masses are published. The
+    section (radius 15 mm) is chosen; its Young's modulus gives the bending stiffness at rest of `six_link_model`.
 
     Actuators: "b1", "b2", "b3" of the first link. Points: "tip".
     """
@@ -55,10 +53,8 @@ def six_link_laws() -> dict[str, Any]:
 def six_link_model() -> PccModel:
     """The benchmark's model: bending law 0.425, 0.4 N m/rad (secant), printed damping.
 
-    The moment acts on the angle length * curvature, so that the law of the curvature has a factor length^2;
-    with it
-    the passive links swing as published (amplitudes falling from 35 over 19 to 0.4 1/m), without it they do
-    not.
+    The moment acts on the angle length * curvature, so that the law of the curvature has a factor length^2; with it
+    the passive links swing as published (amplitudes falling from 35 over 19 to 0.4 1/m), without it they do not.
     """
     return PccModel(six_link(), **six_link_laws())
 

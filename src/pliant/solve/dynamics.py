@@ -5,9 +5,8 @@ The generalised-alpha family (Chung and Hulbert) covers all schemes here:
     q1 = q0 (+) h v0 + h^2 [(1/2 - beta) a0 + beta a1],   v1 = v0 + h [(1 - gamma) a0 + gamma a1]
     M a_m + bias + D v_f = (1 - alpha_f) F(q1) + alpha_f F(q0)      a_m, v_f blended in the same way
 
-"euler" is the backward Euler scheme (first order, damps), "trapezoidal" conserves energy best, "alpha" is
-second order
-and damps only what the time step cannot resolve.
+"euler" is the backward Euler scheme (first order, damps), "trapezoidal" conserves energy best, "alpha" is second
+order and damps only what the time step cannot resolve.
 """
 
 from __future__ import annotations

@@ -54,16 +54,13 @@ def equilibrium(
 ) -> State:
     """The static equilibrium of a model.
 
-    Newton's method finds the pose directly in most cases. Where it
-    fails, the
-    load is followed in adaptive steps; where the path ends in a snap-through, the body is relaxed to the
-    branch
-    that it falls to. The status says which of these happened.
+    Newton's method finds the pose directly in most cases. Where it fails, the load is followed in adaptive steps;
+    where the path ends in a snap-through, the body is relaxed to the branch that it falls to. The status says which
+    of these happened.
 
     Args:
         model: any mechanical model.
-        u: command per actuator, in the unit of its drive: a mapping of names, or one value per actuator.
-            Actuators
+        u: command per actuator, in the unit of its drive: a mapping of names, or one value per actuator. Actuators
             not named keep the command of `start`, or zero.
         obstacles: what is in the way; contact is unilateral with each obstacle's Coulomb friction.
         start: a state to start from (warm start); the rest pose if None.

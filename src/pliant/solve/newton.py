@@ -92,9 +92,8 @@ class LinearSystem:
         K: tangent stiffness.
         rows: constraint rows.
         shift: added to the diagonal of K.
-        indefinite: K need not be positive definite. Drives that pull are then held exactly, and what
-            counts is whether
-            K is positive definite on the motions that they leave free.
+        indefinite: K need not be positive definite. Drives that pull are then held exactly, and what counts is
+            whether K is positive definite on the motions that they leave free.
 
     Attributes:
         stable: whether it is; None where that could not be told.
@@ -225,9 +224,8 @@ class _Stiffened(LinearSystem):
 def build(K: Any, rows: Rows, *, previous_shift: float = 0.0) -> LinearSystem | None:
     """A linear system with the smallest shift that makes the stiffness positive definite where it must be.
 
-    With prescribed displacements an indefinite stiffness can still belong to a stable equilibrium (a chamber
-    driven by
-    volume past its pressure maximum, a cable past its largest tension): it is then solved as it is. None if
+    With prescribed displacements an indefinite stiffness can still belong to a stable equilibrium (a chamber driven
+    by volume past its pressure maximum, a cable past its largest tension): it is then solved as it is. None if
     nothing works.
     """
     try:

@@ -41,8 +41,7 @@ def simulate(
         model: any model with inertia.
         drive: a constant command; or a mapping from actuator names to numbers or functions of time [s]; or a
             controller, called as `u = controller(t, state)` at every step. A controller may have an attribute
-            `targets`, a
-            mapping from point names to functions of time, which is recorded with the run.
+            `targets`, a mapping from point names to functions of time, which is recorded with the run.
         duration: simulated time [s]; the run ends exactly there.
         dt: longest time step [s]. The steps are equal: shorter than this where the duration is no multiple of it.
         start: initial state; rest pose if None.
