@@ -23,16 +23,25 @@ Array = np.ndarray
 
 
 class EnergyShaping:
-    """Controller u = controller(t, state) for any model.
+    """A controller u = controller(t, state) that shapes the arm's energy so that the target is its minimum.
 
-    See the module and `energy_shaping` for the arguments.
+    Args:
+        model: a rod, constant-curvature, link or modal model.
+        target: PointTarget, FrameTarget, position (3,), pose (4, 4), or a function of time giving one.
+        point: name of the point that should get there; the target's own, or "tip".
+        stiffness: of the virtual spring [N/m].
+        rotation_stiffness: of the virtual rotational spring, for poses [N m/rad].
+        damping: of the pseudo-inverse, in coordinates scaled to lengths [-].
+        injection: additional damping of the tip [N s/m]; the material's is often enough.
+        null_elasticity: part of the elasticity kept in the null space of the task, 0 to 1.
+        relaxed: attract the nearest point of the arm instead of the named one.
     """
 
     def __init__(
         self,
         model: Any,
-        target: Any,
         *,
+        target: Any,
         point: str | None = None,
         stiffness: float = 1.0,
         rotation_stiffness: float = 1e-3,
@@ -111,32 +120,4 @@ def _weight(model: Any, q: Array) -> Array:
     return model.centre_of_mass(q)[1].T @ (model.mass_total * np.array(model.robot.gravity))
 
 
-def energy_shaping(
-    model: Any,
-    *,
-    target: Any,
-    point: str | None = None,
-    stiffness: float = 1.0,
-    rotation_stiffness: float = 1e-3,
-    damping: float = 0.1,
-    injection: float = 0.0,
-    null_elasticity: float = 0.0,
-    relaxed: bool = False,
-) -> EnergyShaping:
-    """A controller that shapes the arm's energy so that the target is its minimum.
-
-    Args:
-        model: a rod, constant-curvature, link or modal model.
-        target: PointTarget, FrameTarget, position (3,), pose (4, 4), or a function of time giving one.
-        point: name of the point that should get there; the target's own, or "tip".
-        stiffness: of the virtual spring [N/m].
-        rotation_stiffness: of the virtual rotational spring, for poses [N m/rad].
-        damping: of the pseudo-inverse, in coordinates scaled to lengths [-].
-        injection: additional damping of the tip [N s/m]; the material's is often enough.
-        null_elasticity: part of the elasticity kept in the null space of the task, 0 to 1.
-        relaxed: attract the nearest point of the arm instead of the named one.
-    """
-    return EnergyShaping(
-        model, target, point=point, stiffness=stiffness, rotation_stiffness=rotation_stiffness, damping=damping,
-        injection=injection, null_elasticity=null_elasticity, relaxed=relaxed,
-    )  # fmt: skip
+energy_shaping = EnergyShaping  # the name that the documentation uses: a controller is a callable

@@ -14,13 +14,14 @@ from pliant.lie import matrix_from_quaternion
 from pliant.models.beam_drives import BeamDrives
 from pliant.models.beam_layout import BeamLayout
 from pliant.models.contract import Operator
+from pliant.models.sizes import LaidOut
 from pliant.robot import Robot
 from pliant.state import Placement, Skin
 
 Array = np.ndarray
 
 
-class BeamModel:
+class BeamModel(LaidOut):
     """Mechanics of rods as chains of beam elements; see `pliant.models.contract.Model` for the methods.
 
     Every node has a position and a rotation. An element is linear in the frame that turns with it, so its strain
@@ -47,27 +48,6 @@ class BeamModel:
 
     def __repr__(self) -> str:
         return f"BeamModel({self.robot.name!r}, {len(self.layout.rest_p)} nodes, {self.nv} dofs)"
-
-    # ---- sizes -----------------------------------------------------------------------------------------
-    @property
-    def nq(self) -> int:
-        """Length of a configuration vector: seven numbers per free node, one per slide."""
-        return self.layout.nq
-
-    @property
-    def nv(self) -> int:
-        """Degrees of freedom: six per free node (rotation, translation), one per slide."""
-        return self.layout.nv
-
-    @property
-    def nu(self) -> int:
-        """Number of actuators."""
-        return len(self.robot.actuators)
-
-    @property
-    def rest(self) -> Array:
-        """The unloaded configuration (nq,)."""
-        return self.layout.rest
 
     def poses(self, q: Array) -> tuple[Array, Array]:
         """Positions [m] (n, 3) and unit quaternions (n, 4) of all nodes."""

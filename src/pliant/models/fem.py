@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 from pliant._kernels import elements as kernels
@@ -94,25 +96,20 @@ class FemModel(SolidModel):
                     np.ones(len(ids)), out,
                 )  # fmt: skip
 
+    def _quadrature(self, group: Elements, material: Array, scale: Array) -> tuple[Any, ...]:
+        """What the kernels of elements with several points take, besides the pose and where results go."""
+        return (
+            group.cells, group.grads, group.weights, material, self._codes, self._params, scale, self.projected,
+            self._pointwise[group.kind],
+        )  # fmt: skip
+
     def _elastic_force(self, x: Array, scale: list[Array], out: Array) -> float:
         total = 0.0
         for g, m, single, s in zip(self.layout.groups, self._material, self._single, scale):
             if single:
                 total += kernels.linear_forces(x, g.cells, *single, m, self._codes, self._params, s, out)
             else:
-                total += kernels.quadrature_forces(
-                    x,
-                    g.cells,
-                    g.grads,
-                    g.weights,
-                    m,
-                    self._codes,
-                    self._params,
-                    s,
-                    self.projected,
-                    self._pointwise[g.kind],
-                    out,
-                )
+                total += kernels.quadrature_forces(x, *self._quadrature(g, m, s), out)
         if not np.isfinite(total):
             out[:] = np.nan
         return total
@@ -123,21 +120,7 @@ class FemModel(SolidModel):
             if single:
                 total += kernels.linear_tangents(x, g.cells, *single, m, self._codes, self._params, s, place, data, out)
             else:
-                total += kernels.quadrature_tangents(
-                    x,
-                    g.cells,
-                    g.grads,
-                    g.weights,
-                    m,
-                    self._codes,
-                    self._params,
-                    s,
-                    self.projected,
-                    self._pointwise[g.kind],
-                    place,
-                    data,
-                    out,
-                )
+                total += kernels.quadrature_tangents(x, *self._quadrature(g, m, s), place, data, out)
         if not np.isfinite(total):
             out[:] = np.nan
         return total

@@ -23,6 +23,7 @@ from pliant.lie import matrix_from_quaternion
 from pliant.models.binding import bind, elements_of
 from pliant.models.layout import Layout
 from pliant.models.prism_shear import shear_reliefs
+from pliant.models.sizes import LaidOut
 from pliant.models.sparsity import Sparsity
 from pliant.robot import Robot
 from pliant.state import Placement, Skin
@@ -30,7 +31,7 @@ from pliant.state import Placement, Skin
 Array = np.ndarray
 
 
-class SolidModel:
+class SolidModel(LaidOut):
     """Mechanics of solid bodies; see `pliant.models.contract.Model` for the meaning of the methods.
 
     Args:
@@ -131,27 +132,6 @@ class SolidModel:
             self._node_load[part.nodes] += part.mass / len(part.nodes)
         self._gravity_load = self._node_load[:, None] * np.array(self.robot.gravity)
         self.mass_total = float(self._node_mass.sum())
-
-    # ---- contract: sizes ------------------------------------------------------------------------------
-    @property
-    def nq(self) -> int:
-        """Length of a configuration vector."""
-        return self.layout.nq
-
-    @property
-    def nv(self) -> int:
-        """Degrees of freedom."""
-        return self.layout.nv
-
-    @property
-    def nu(self) -> int:
-        """Number of actuators."""
-        return len(self.robot.actuators)
-
-    @property
-    def rest(self) -> Array:
-        """The unloaded configuration (nq,)."""
-        return self.layout.rest
 
     @property
     def nodes(self) -> int:

@@ -31,7 +31,7 @@ def catheter(
 
     Numbers and where they come from:
         11 nodes with 6 degrees of freedom, 4 cables and 1 insertion, tip as effector: spec inverse-fem 11.1 and 18,
-        a simplified form of the catheter of Ataollahi et al. 2016.
+        which took its catheter from Ataollahi et al. 2016.
         radius 1.5 mm: a 9 French tube, usual for steerable catheters.
         length, offset of the cables, insertion, stiffness (20 MPa, 0.45, 1100 kg/m^3: a polyether block amide
         tube made soft): not published with the scene; chosen so that 3 mm of cable bends the tip by more than a
