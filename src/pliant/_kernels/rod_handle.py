@@ -77,7 +77,7 @@ def static_handle(t, w, tw, c, zero, still, lift, K, value, grad):
 
 @njit(cache=True, fastmath=FAST, error_model="numpy")
 def tangent(s, q, effort, f, H):
-    """f (n,) <- force and H (n, n) <- -df/dq under thread efforts (nth,), which are overwritten."""
+    """f (n,) <- force and H (n, n) <- -df/dq under thread efforts (nth,)."""
     static_tangent(s.t, s.w, s.tw, s.c, q, s.zero, s.still, s.lift, effort, s.K, s.value, s.grad, f, H)
 
 

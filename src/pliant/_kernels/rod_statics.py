@@ -11,36 +11,9 @@ from pliant._kernels.rod_threads import thread_hessian, thread_values
 
 
 @njit(cache=True, fastmath=FAST, error_model="numpy")
-def static_tangent(t, w, tw, c, q, zero, still, lift, effort, K, value, grad, f, H):
-    """f (n,) <- force and H (n, n) <- -df/dq: gravity, elasticity K (n, n), and threads with their efforts (nth,)."""
+def _balance(t, c, q, effort, K, value, grad, f):
+    """f (n,), which holds what gravity asks for, <- the force of gravity, elasticity and threads."""
     n = q.shape[0]
-    inverse_dynamics_derivatives(t, w, tw, q, zero, zero, still, lift, f, H, H, False)
-    for a in range(effort.shape[0]):
-        effort[a] = -effort[a]
-    thread_hessian(t, c, q, effort, H)
-    for i in range(n):
-        s = -f[i]
-        for j in range(n):
-            s -= K[i, j] * q[j]
-        f[i] = s
-    if effort.shape[0]:
-        thread_values(t, c, q, value, grad)
-        for a in range(effort.shape[0]):
-            for i in range(n):
-                f[i] -= effort[a] * grad[a, i]
-    for i in range(n):
-        H[i, i] += K[i, i]
-        for j in range(i):
-            s = 0.5 * (H[i, j] + H[j, i]) + K[i, j]
-            H[i, j] = s
-            H[j, i] = s
-
-
-@njit(cache=True, fastmath=FAST, error_model="numpy")
-def static_force(t, w, c, q, zero, still, lift, effort, K, value, grad, f):
-    """f (n,) <- force of gravity, elasticity K (n, n), and threads with their efforts (nth,)."""
-    n = q.shape[0]
-    inverse_dynamics(t, w, q, zero, zero, still, lift, f)
     for i in range(n):
         s = -f[i]
         for j in range(n):
@@ -51,3 +24,28 @@ def static_force(t, w, c, q, zero, still, lift, effort, K, value, grad, f):
         for a in range(effort.shape[0]):
             for i in range(n):
                 f[i] += effort[a] * grad[a, i]
+
+
+@njit(cache=True, fastmath=FAST, error_model="numpy")
+def static_tangent(t, w, tw, c, q, zero, still, lift, effort, K, value, grad, f, H):
+    """f (n,) <- force and H (n, n) <- -df/dq: gravity, elasticity K (n, n), and threads with their efforts (nth,)."""
+    n = q.shape[0]
+    inverse_dynamics_derivatives(t, w, tw, q, zero, zero, still, lift, f, H, H, False)
+    for i in range(n):  # the threads' part is d force / dq, so the rest is turned to it
+        for j in range(n):
+            H[i, j] = -H[i, j]
+    thread_hessian(t, c, q, effort, H)
+    _balance(t, c, q, effort, K, value, grad, f)
+    for i in range(n):
+        H[i, i] = K[i, i] - H[i, i]
+        for j in range(i):
+            s = K[i, j] - 0.5 * (H[i, j] + H[j, i])
+            H[i, j] = s
+            H[j, i] = s
+
+
+@njit(cache=True, fastmath=FAST, error_model="numpy")
+def static_force(t, w, c, q, zero, still, lift, effort, K, value, grad, f):
+    """f (n,) <- force of gravity, elasticity K (n, n), and threads with their efforts (nth,)."""
+    inverse_dynamics(t, w, q, zero, zero, still, lift, f)
+    _balance(t, c, q, effort, K, value, grad, f)
