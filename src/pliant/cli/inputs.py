@@ -53,6 +53,14 @@ def add_model(parser: argparse.ArgumentParser) -> None:
     )  # fmt: skip
 
 
+def add_commands(parser: argparse.ArgumentParser, *, set_to: str, swept: str) -> None:
+    """The options --set and --sweep with their lines of help."""
+    parser.add_argument(
+        "--set", dest="values", action="append", default=[], metavar="NAME=VALUE", help=set_to
+    )
+    parser.add_argument("--sweep", action="append", default=[], metavar="NAME=FROM:TO:COUNT", help=swept)
+
+
 def learned_file(args: argparse.Namespace) -> Path | None:
     """The file of the learned model that the command line names, as ROBOT or with --model; None if there is none."""
     named = [Path(t) for t in (args.robot, getattr(args, "model", None)) if t and str(t).endswith(".pliant")]

@@ -17,6 +17,7 @@ from typing import Any
 
 from pliant.cli.console import emit, position, progress, quantity, table
 from pliant.cli.inputs import (
+    add_commands,
     add_model,
     add_robot,
     build_model,
@@ -33,21 +34,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     """ROBOT, the actuation and what to write."""
     add_robot(parser, optional=True)
     add_model(parser)
-    parser.add_argument(
-        "--set",
-        dest="values",
-        action="append",
-        default=[],
-        metavar="NAME=VALUE",
-        help="command of an actuator (repeatable)",
-    )
-    parser.add_argument(
-        "--sweep",
-        action="append",
-        default=[],
-        metavar="NAME=FROM:TO:COUNT",
-        help="take an actuator through its range",
-    )
+    add_commands(parser, set_to="command of an actuator (repeatable)", swept="take an actuator through its range")
     parser.add_argument(
         "--steps", type=int, default=1, help="reach the command of --set in this many steps (default: 1)"
     )

@@ -15,6 +15,7 @@ from typing import Any
 
 from pliant.cli.console import progress
 from pliant.cli.inputs import (
+    add_commands,
     add_model,
     add_robot,
     build_model,
@@ -30,21 +31,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     """ROBOT, what to show first and where to serve."""
     add_robot(parser, optional=True)
     add_model(parser)
-    parser.add_argument(
-        "--set",
-        dest="values",
-        action="append",
-        default=[],
-        metavar="NAME=VALUE",
-        help="command to start from (repeatable)",
-    )
-    parser.add_argument(
-        "--sweep",
-        action="append",
-        default=[],
-        metavar="NAME=FROM:TO:COUNT",
-        help="solve a sweep first, then play it",
-    )
+    add_commands(parser, set_to="command to start from (repeatable)", swept="solve a sweep first, then play it")
     parser.add_argument("--replay", metavar="FILE.npz", help="play a saved trajectory")
     parser.add_argument(
         "--port", type=int, default=8080, help="port of the page (default: 8080, or the next free one)"
