@@ -14,9 +14,9 @@ from pliant.checks import finite, instance, positive, several
 from pliant.errors import ArgumentError
 from pliant.inverse.answer import MET, broken_limits, command_of, verdict
 from pliant.inverse.condense import Condensed, condense
-from pliant.inverse.limits import Limit, actuator_limits, own_bounds, split
+from pliant.inverse.limits import Limit, actuator_limits, joints, own_bounds, split
 from pliant.inverse.mechanics import Implicit, Static
-from pliant.inverse.nested import descend
+from pliant.inverse.nested import Proposal, descend, target_cost
 from pliant.inverse.qpcc import QPCC, QPCCSolution, solve_qpcc
 from pliant.inverse.redundancy import least_effort
 from pliant.inverse.targets import Target
@@ -104,10 +104,13 @@ def invert(
     # Single steps do not look back at limits, so the actuators' own need not become objects.
     own = actuator_limits(model.robot, rates=state is not None and dt < np.inf) if own_limits and not single else []
     allowed = [*own, *limits]
-    mechanics: Any = Implicit(model, state, float(dt)) if dynamic else Static(model)
-    work = _start(model, state, fixed_effort)
+    closed = {i: fixed_displacement.pop(i, value) for i, value in joints(model.robot).items()}
+    mechanics: Any = Implicit(model, state, float(dt)) if dynamic else Static(model, closed)
+    work = _start(setting, state, fixed_effort, closed)
     setting.begin(work.q, work.contacts)
     bounds, rest = split(limits, model.robot, state, dt, own_bounds(model.robot, state, dt) if own_limits else None)
+    for i, value in closed.items():
+        bounds["displacement"][0][i] = bounds["displacement"][1][i] = value
     options = Options(
         wanted,
         allowed,
@@ -120,11 +123,10 @@ def invert(
         search,
         sticking,
         redundancy == "least effort",
+        closed,
     )
     status, count = Status.MAX_ITERATIONS, 0
-    # Settling at given efforts needs a body that is held; one on a slide is not.
-    slides = any(a.kind == "slide" for a in model.robot.actuators)
-    fast = iterations if dynamic or slides else min(iterations, _FAST)
+    fast = iterations if dynamic else min(iterations, _FAST)
     count = _approach(setting, mechanics, work, options, fast) if iterations > 1 else 0
     for _ in range(fast):
         count += 1
@@ -170,12 +172,17 @@ def _prescribed(model: Any, given: Mapping[str, float]) -> tuple[dict[int, float
         i = model.robot.actuator_index(name)
         number = finite(f"prescribed[{name!r}]", value)
         (effort if model.robot.actuators[i].drive == "effort" else displacement)[i] = number
-    if len(given) >= model.nu:
+    if set(joints(model.robot)) | set(effort) | set(displacement) == set(range(model.nu)):
         raise ArgumentError("prescribed", "every actuator is prescribed", "leave at least one to solve for")
     return effort, displacement
 
 
-def _start(model: Any, state: State | None, fixed: dict[int, float]) -> Work:
+def _start(setting: Problem, state: State | None, fixed: dict[int, float], closed: dict[int, float]) -> Work:
+    model = setting.model
+    if state is None and closed:
+        # at rest a loop may be open: there it is not yet the robot
+        first = settle(setting, model.rest, np.zeros(model.nu), held=closed)
+        state = first if first.ok else None
     q = np.array(model.rest if state is None else state.q, dtype=float)
     effort = np.zeros(model.nu) if state is None else np.array(state.effort, dtype=float)
     for i, value in fixed.items():
@@ -193,11 +200,17 @@ def _condense(setting: Problem, mechanics: Any, work: Work, options: Options) ->
     work.spend("assembly", time.perf_counter() - clock)
     if not np.isfinite(unbalanced).all():
         return None
-    condensed = condense(
-        setting.model, work.q, work.effort, unbalanced, matrix, options.targets, options.rest,
-        contacts=work.contacts, frictional=options.sticking, prescribed=options.fixed_displacement,
-        previous=options.previous, dt=options.dt,
-    )  # fmt: skip
+    total = setting.tangent(work.q, matrix, work.contacts)  # contact forces turn as the robot moves
+    for convex in (False, True):
+        condensed = condense(
+            setting.model, work.q, work.effort, unbalanced, total, options.targets, options.rest,
+            contacts=work.contacts, frictional=options.sticking, prescribed=options.fixed_displacement,
+            previous=options.previous, dt=options.dt,
+        )  # fmt: skip
+        if condensed.stable or convex or total is matrix:
+            break
+        total = setting.tangent(work.q, matrix, work.contacts, convex=True)
+    work.turned = None if total is matrix else lambda dq: total @ dq - matrix @ dq
     for phase, seconds in condensed.timing.items():
         work.spend(phase, seconds)
     return condensed
@@ -288,18 +301,37 @@ def _carry(work: Work, contact: Array, rows: int) -> None:
 
 def _nested(setting: Problem, work: Work, options: Options, iterations: int) -> tuple[Status, int]:
     """The safe iteration, from the equilibrium nearest to where the fast one ended."""
-    mechanics = Static(setting.model)
-    settled = settle(setting, work.q, work.effort, work.contacts)
-    if not settled.ok:
+    model = setting.model
+    mechanics = Static(model, options.closed)
+    # Without its displacement a body on a slide is not held at all; what is prescribed holds at every trial.
+    fixed = {**options.closed, **options.fixed_displacement}
+    slides = [i for i, a in enumerate(model.robot.actuators) if a.kind == "slide" and i not in fixed]
+
+    def brought(q: Array, effort: Array, contacts: Any, stroke: Array, follow: bool) -> State:
+        held = fixed | {i: float(stroke[i]) for i in slides}
+        return settle(setting, q, effort, contacts, follow=follow, held=held)
+
+    def ended() -> State:
+        stroke = model.displacement(work.q)
+        for i in slides:
+            low, high = options.bounds["displacement"]
+            stroke[i] = np.clip(stroke[i], low[i], high[i])
+        return brought(work.q, work.effort, work.contacts, stroke, True)
+
+    def begun() -> State:
         first = options.previous
-        q = setting.model.rest if first is None else first.q
-        effort = np.zeros(setting.model.nu) if first is None else first.effort
-        settled = settle(setting, q, effort, None if first is None else first.contacts)
-        if not settled.ok:
-            return settled.status, 0
+        if first is None:
+            return brought(model.rest, np.zeros(model.nu), None, model.displacement(model.rest), True)
+        return brought(first.q, first.effort, first.contacts, model.displacement(first.q), True)
 
     def excess(state: State) -> float:
         return max(broken_limits(setting, options, state).values(), default=0.0)
+
+    # The fast iteration may have ended on a branch that leads nowhere: it must not be farther away than the start.
+    starts = [state for state in (ended(), begun()) if state.ok]
+    if not starts:
+        return begun().status, 0
+    settled = min(starts, key=lambda s: (excess(s) > 1e-6, target_cost(model, options.targets, s)))
 
     def linearised(state: State) -> Condensed:
         work.q, work.effort, work.contacts = state.q, state.effort, state.contacts
@@ -307,15 +339,21 @@ def _nested(setting: Problem, work: Work, options: Options, iterations: int) -> 
         assert condensed is not None  # an equilibrium is admissible
         return condensed
 
-    def solved(condensed: Condensed, proximal: float) -> tuple[QPCC, QPCCSolution, Array]:
+    def solved(condensed: Condensed, proximal: float) -> Proposal:
         work.proximal = proximal
         qpcc, solution, effort, contact = _solve(condensed, work, options, 0.0)
         found = replace(solution, effort=condensed.true_effort(effort, contact), contact=contact)
-        return qpcc, found, condensed.step(effort, contact)
+        return Proposal(qpcc, found, condensed.step(effort, contact), condensed.displacement.value(effort, contact))
 
-    state, work.problem, work.solution, work.condensed, status, count = descend(
-        setting, options.targets, settled, excess, linearised, solved, iterations=iterations
+    def settled_at(state: State, proposal: Proposal) -> State:
+        q = model.retract(state.q, proposal.dq)
+        return brought(q, proposal.solution.effort, state.contacts, proposal.stroke, False)
+
+    state, proposal, work.condensed, status, count = descend(
+        setting, options.targets, settled, excess, linearised, solved, settled_at, iterations=iterations
     )
+    if proposal is not None:
+        work.problem, work.solution = proposal.problem, proposal.solution
     work.q, work.effort, work.contacts = state.q, state.effort, state.contacts
     if status is Status.CONVERGED:
         status = verdict(setting, work, options)
@@ -328,6 +366,8 @@ def _predictable(mechanics: Any, condensed: Condensed, work: Work, dq: Array, ef
     unbalanced = mechanics.residual(q, effort, dq)
     if not np.isfinite(unbalanced).all():
         return False
+    if work.turned is not None:
+        unbalanced = unbalanced - work.turned(dq)
     correction = condensed.correction(unbalanced, contact)
     return float(np.linalg.norm(correction)) <= 0.7 * float(np.linalg.norm(dq))
 

@@ -260,6 +260,12 @@ def own_bounds(robot: Any, previous: Any, dt: float) -> dict[str, tuple[Array, A
     return bounds
 
 
+def joints(robot: Any) -> dict[int, float]:
+    """Actuators whose displacement may have one value only, and that value: joints that close loops."""
+    pairs = {i: a.displacement_limits for i, a in enumerate(robot.actuators)}
+    return {i: float(low) for i, (low, high) in pairs.items() if low == high}
+
+
 def split(
     limits: Sequence[Limit],
     robot: Any,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -13,21 +14,51 @@ Array = np.ndarray
 
 
 class Static:
-    """Quasi-static mechanics: the force must vanish."""
+    """Quasi-static mechanics: the force must vanish.
+
+    A loop that is closed by joints is a robot only while they hold: without them its stiffness may be indefinite. So
+    each joint's effort is its multiplier minus a spring on its opening (an augmented Lagrangian). At a closed loop the
+    springs do no work, and the efforts are the reactions; near it they add their stiffness.
+
+    Args:
+        model: any mechanical model.
+        closed: actuators that are joints -> the displacement at which they are closed.
+    """
 
     time = 0.0
     inertial = False
 
-    def __init__(self, model: Any) -> None:
+    def __init__(self, model: Any, closed: Mapping[int, float] | None = None) -> None:
         self.model = model
+        joints = {} if closed is None else closed
+        self._joints = np.array(list(joints), dtype=np.int64)
+        self._closed = np.array(list(joints.values()))
+        self._springs: Array | None = None
 
     def linearise(self, q: Array, effort: Array) -> tuple[Array, Any]:
         """Unbalanced force and its stiffness."""
-        return linearise(self.model, q, effort)
+        if not self._joints.size:
+            return linearise(self.model, q, effort)
+        rows = self.model.displacement_rows(q)[self._joints]
+        if self._springs is None:
+            K = self.model.stiffness(q, effort)
+            # a thousand times stiffer than the body alone is along the joint
+            soft = (rows**2 / np.maximum(np.abs(K.diagonal()), 1e-300)).sum(axis=1)
+            self._springs = 1e3 / soft if isinstance(K, np.ndarray) else np.zeros(len(rows))
+        force, K = linearise(self.model, q, self._sprung(q, effort))
+        return force, K + (rows.T * self._springs) @ rows if self._springs.any() else K
+
+    def _sprung(self, q: Array, effort: Array) -> Array:
+        """Efforts with those of the springs."""
+        if self._springs is None:
+            return effort
+        out = effort.copy()
+        out[self._joints] -= self._springs * (self.model.displacement(q)[self._joints] - self._closed)
+        return out
 
     def residual(self, q: Array, effort: Array, dq: Array | None) -> Array:
         """Unbalanced force."""
-        return self.model.force(q, effort)
+        return self.model.force(q, self._sprung(q, effort))
 
     def move(self, q: Array, dq: Array, keep: bool = True) -> Array:
         """The configuration after a step."""

@@ -7,6 +7,7 @@ is what `invert` falls back to when a target is far out of reach or the mechanic
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -14,13 +15,22 @@ import numpy as np
 from pliant.inverse.qpcc import QPCC, QPCCSolution
 from pliant.inverse.targets import Target
 from pliant.solve.commands import travel
-from pliant.solve.equilibrium import settle
 from pliant.solve.problem import Problem
 from pliant.state import State, Status
 
 Array = np.ndarray
 _STEP = 1e-9  # of the robot's size: a smaller step ends the iteration
 _HELD = 1e-7  # limits exceeded by less than this, relative, count as held
+
+
+@dataclass(frozen=True, eq=False)
+class Proposal:
+    """Where a linearisation wants to go: its QPCC, the solution, the step (nv,) and the strokes then (nu,)."""
+
+    problem: QPCC
+    solution: QPCCSolution
+    dq: Array
+    stroke: Array
 
 
 def target_cost(model: Any, targets: Sequence[Target], state: Any) -> float:
@@ -35,10 +45,11 @@ def descend(
     state: State,
     excess: Callable[[State], float],
     linearised: Callable[[State], Any],
-    solved: Callable[[Any, float], tuple[QPCC, QPCCSolution, Array]],
+    solved: Callable[[Any, float], Proposal],
+    settled: Callable[[State, Proposal], State],
     *,
     iterations: int,
-) -> tuple[State, QPCC | None, QPCCSolution | None, Any, Status, int]:
+) -> tuple[State, Proposal | None, Any, Status, int]:
     """Levenberg-Marquardt over equilibria.
 
     Args:
@@ -47,34 +58,35 @@ def descend(
         state: an equilibrium to start from.
         excess: by how much a state exceeds the limits [-]; where they are exceeded, lowering this comes first.
         linearised: condenses the mechanics at an equilibrium.
-        solved: solves the QPCC of a condensed problem with a proximal weight; returns it, its solution and the step dq.
+        solved: solves the QPCC of a condensed problem with a proximal weight.
+        settled: the equilibrium that a proposal leads to from a state.
         iterations: outer iterations allowed; twice as many trials are settled at most.
 
     Returns:
-        (state, QPCC, its solution, condensed problem, status, iterations); the status is CONVERGED when no step lowers
+        (state, last proposal, condensed problem, status, iterations); the status is CONVERGED when no step lowers
         the cost any further.
     """
     model = setting.model
     cost, over = target_cost(model, targets, state), excess(state)
     proximal, trials = 1e-6, 2 * iterations
-    problem, solution, condensed = None, None, None
+    proposal, condensed = None, None
     for count in range(1, iterations + 1):
         condensed = linearised(state)
         moved = False
         for _ in range(14):
-            problem, solution, dq = solved(condensed, proximal)
-            if not solution.status.success and not solution.notices:
-                return state, problem, solution, condensed, Status.STALLED, count
-            size = travel(model, dq)
+            proposal = solved(condensed, proximal)
+            if not proposal.solution.status.success and not proposal.solution.notices:
+                return state, proposal, condensed, Status.STALLED, count
+            size = travel(model, proposal.dq)
             if not np.isfinite(size):
-                return state, problem, solution, condensed, Status.DIVERGED, count
+                return state, proposal, condensed, Status.DIVERGED, count
             if size <= _STEP * setting.length:
-                return state, problem, solution, condensed, Status.CONVERGED, count
-            if size <= 0.25 * setting.length and setting.furthest(state.q, dq) == 1.0:
+                return state, proposal, condensed, Status.CONVERGED, count
+            if size <= 0.25 * setting.length and setting.furthest(state.q, proposal.dq) == 1.0:
                 if trials == 0:
-                    return state, problem, solution, condensed, Status.MAX_ITERATIONS, count
+                    return state, proposal, condensed, Status.MAX_ITERATIONS, count
                 trials -= 1
-                trial = settle(setting, model.retract(state.q, dq), solution.effort, state.contacts, follow=False)
+                trial = settled(state, proposal)
                 if trial.ok:
                     new, new_over = target_cost(model, targets, trial), excess(trial)
                     better = new < cost * (1.0 - 1e-12) and new_over <= max(over, _HELD)
@@ -83,10 +95,10 @@ def descend(
                         break
             proximal = min(max(proximal * 8.0, 1e-8), 1e6)
         if not moved:
-            return state, problem, solution, condensed, Status.CONVERGED, count
+            return state, proposal, condensed, Status.CONVERGED, count
         done = over <= _HELD and (cost - new) <= 1e-12 * cost
         state, cost, over = trial, new, new_over
         proximal = max(proximal / 8.0, 1e-10)
         if done:
-            return state, problem, solution, condensed, Status.CONVERGED, count
-    return state, problem, solution, condensed, Status.MAX_ITERATIONS, iterations
+            return state, proposal, condensed, Status.CONVERGED, count
+    return state, proposal, condensed, Status.MAX_ITERATIONS, iterations

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -32,6 +32,7 @@ class Options:
     search: str
     sticking: bool
     least: bool
+    closed: dict[int, float]
 
     @property
     def rows(self) -> int:
@@ -54,6 +55,7 @@ class Work:
     solution: QPCCSolution | None = None
     problem: QPCC | None = None
     condensed: Condensed | None = None
+    turned: Callable[[Array], Array] | None = None  # what contact forces lose by turning in a motion (nv,) -> (nv,)
     stroke: Array | None = None
     names: list[str] = field(default_factory=list)
     timing: dict[str, float] = field(default_factory=dict)
@@ -96,12 +98,16 @@ def problem_of(condensed: Condensed, work: Work, options: Options, shift: Any, r
                     C, d = np.vstack([C, sign * row]), np.append(d, sign * (bound - free))
                     work.names.append(f"effort of {a.names[i]}")
             low[i], high[i] = -np.inf, np.inf
+    Wea, Wec, de = e.effort, e.contact, e.free - shift
+    if not e.free.size and x.free.size:
+        # equalities alone leave nothing to minimise: their squares, which they bring to zero, measure the efforts
+        Wea, Wec, de = x.effort, x.contact, x.free - remain * condensed.exact_now
     gap = c.free
     if remain and gap.size:
         gap = gap.copy()
         gap[:: options.rows] -= remain * np.minimum(work.contacts.gap, 0.0)
     fields = {
-        "Wea": e.effort, "Wec": e.contact, "de": e.free - shift,
+        "Wea": Wea, "Wec": Wec, "de": de,
         "Waa": 0.5 * (a.effort + a.effort.T), "Wac": a.contact, "da": a.free,
         "Wca": c.effort, "Wcc": 0.5 * (c.contact + c.contact.T), "dc": gap,
         "effort_min": low, "effort_max": np.maximum(high, low),
@@ -110,7 +116,7 @@ def problem_of(condensed: Condensed, work: Work, options: Options, shift: Any, r
         "rows_per_contact": options.rows, "friction": None,
     }  # fmt: skip
     # Sums tell whether everything is finite; if not, the checks say what is not.
-    total = condensed.compliance.total + e.free.sum() + a.free.sum() + gap.sum() + C.sum()
+    total = condensed.compliance.total + de.sum() + a.free.sum() + gap.sum() + C.sum()
     return QPCC.trusted(**fields) if np.isfinite(total) else QPCC(**fields)
 
 

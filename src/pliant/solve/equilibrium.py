@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -109,20 +109,31 @@ def equilibrium(
 
 
 def settle(
-    problem: Problem, q: Array, effort: Array, contacts: Contacts | None = None, *, follow: bool = True
+    problem: Problem,
+    q: Array,
+    effort: Array,
+    contacts: Contacts | None = None,
+    *,
+    follow: bool = True,
+    held: Mapping[int, float] | None = None,
 ) -> State:
     """The equilibrium at given efforts, whatever drives the actuators, from a configuration near it.
 
-    With `follow=False` only Newton's method is tried; a trial that needs more than that is not near.
+    Actuators that are `held` have a displacement instead (joints of loops, slides: without it nothing holds the body);
+    their efforts are found. With `follow=False` only Newton's method is tried; a trial that needs more than that is not
+    near.
     """
-    fixed = problem.effort_driven()
+    fixed = problem.effort_driven(() if held is None else held)
     origin = _Iterate(np.array(q), np.array(effort), contacts)
+    u = np.array(effort)
+    for i, value in ({} if held is None else held).items():
+        u[i] = value
     notes: list[str] = []
-    found = _newton(fixed, origin, effort, None, max_iterations=40 if follow else 15, folding=True)
+    found = _newton(fixed, origin, u, None, max_iterations=40 if follow else 15, folding=True)
     status = found.status
     if not status.ok and follow:
-        found, status = _continue(fixed, origin, effort, found, 200, notes)
-    return _finish(fixed, found, status, effort, 1e-6, notes, 0.0)
+        found, status = _continue(fixed, origin, u, found, 200, notes)
+    return _finish(fixed, found, status, u, 1e-6, notes, 0.0)
 
 
 def _newton(

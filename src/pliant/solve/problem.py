@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from copy import copy
 from typing import Any
 
@@ -93,11 +93,11 @@ class Problem:
             out *= 0.9 * most / moved
         return out
 
-    def effort_driven(self) -> Problem:
-        """The same problem with every actuator driven by its effort."""
+    def effort_driven(self, held: Collection[int] = ()) -> Problem:
+        """The same problem with every actuator driven by its effort, but those that are `held` by displacement."""
         other = copy(self)
-        other.driven = np.zeros_like(self.driven)
-        other.slackable = np.zeros(0, dtype=bool)
+        other.driven = np.isin(np.arange(len(self.driven)), list(held))
+        other.slackable = np.zeros(int(other.driven.sum()), dtype=bool)
         return other
 
     def begin(self, q: Array, contacts: Contacts | None) -> None:
