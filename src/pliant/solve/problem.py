@@ -238,6 +238,24 @@ class Problem:
             system.turned = lambda dq: total @ dq - K @ dq
         return system
 
+    def tangent(
+        self, q: Array, K: Any, contacts: Contacts | None, *, convex: bool = False, weight: float = 1.0
+    ) -> Any:
+        """A stiffness with what contact forces add to it as they turn and wander.
+
+        Args:
+            q: configuration.
+            K: stiffness of the model.
+            contacts: with forces.
+            convex: only what stiffens, for models whose points are their coordinates.
+            weight: of the stiffness in the equations; contact forces count fully.
+        """
+        turning = self.contact_stiffness(q, contacts)
+        if turning is not None:
+            return K + turning / weight
+        blocks = [(corners, block / weight) for corners, block in self._turning(q, contacts)]
+        return stiffened(self.model, q, K, blocks, convex=convex) if blocks else K
+
     def _turning(self, q: Array, contacts: Contacts | None) -> list[tuple[Array, Array]]:
         """What curved obstacles add to the tangent of a model whose points are its coordinates (`turning_forces`).
 
