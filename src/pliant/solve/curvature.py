@@ -49,10 +49,10 @@ def gap_hessian(C: Array, n: Array, corners: Array, weights: Array) -> Array:
         B[3 * a : 3 * a + 3, a - 1] += n
         B[:3, a - 1] -= n
     bend = e @ C @ e.T
-    size = np.trace(bend)
+    size = float(np.abs(C).max() * np.einsum("ai,ai->", e, e))
     if not size > 0.0:
         return H
-    # where the obstacle is flat along the simplex the point is anywhere, and stays
+    # where the obstacle is flat along the simplex the point is anywhere, and stays; so it does at a kink of the distance
     values, axes = np.linalg.eigh(bend)
     curved = values > 1e-6 * size
     slide = B @ axes[:, curved]
