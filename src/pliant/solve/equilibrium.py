@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import time
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -12,8 +11,10 @@ import numpy as np
 from pliant.checks import count
 from pliant.contact.contacts import Contacts, ContactState
 from pliant.solve.commands import CommandLike, beyond_limits, check_state, command_vector, linearise, travel
-from pliant.solve.newton import LinearSystem, regularised
+from pliant.solve.far_start import far_start
+from pliant.solve.newton import LinearSystem
 from pliant.solve.problem import Problem
+from pliant.solve.relaxation import Iterate, relax
 from pliant.solve.unheld import loose_motions
 from pliant.state import State, Status
 
@@ -27,19 +28,6 @@ _PATIENCE = 10  # iterations without a shorter Newton step before giving up
 _STEP_TOLERANCE = 1e-8  # of the robot's size: Newton converges quadratically, so the next step would be 1e-16
 
 
-@dataclass
-class _Iterate:
-    """Where Newton's method is."""
-
-    q: Array
-    effort: Array
-    contacts: Contacts | None
-    iterations: int = 0
-    factor: Any = None
-    stable: bool | None = True
-    status: Status = Status.MAX_ITERATIONS
-
-
 def equilibrium(
     model: Any,
     u: CommandLike = None,
@@ -50,6 +38,7 @@ def equilibrium(
     alarm: float | None = None,
     contact_distance: float = 0.0,
     gap_tolerance: float = 1e-6,
+    turning: bool = True,
     strict: bool = False,
 ) -> State:
     """The static equilibrium of a model.
@@ -69,6 +58,7 @@ def equilibrium(
             robot's size.
         contact_distance: gap at which contact begins [m].
         gap_tolerance: allowed penetration relative to the robot's size [-].
+        turning: start where steps with exact rotations lead, if the model offers them (see `far_start`).
         strict: raise `SolveError` with the state attached if the solve does not succeed.
 
     Returns:
@@ -84,11 +74,13 @@ def equilibrium(
     target = command_vector(model.robot, u, old_u)
     q0 = np.array(model.rest if start is None else start.q, dtype=float)
     effort0 = np.zeros(model.nu) if start is None else np.array(start.effort, dtype=float)
-    origin = _Iterate(q0, effort0, None if start is None else start.contacts)
+    origin = Iterate(q0, effort0, None if start is None else start.contacts)
     problem.begin(q0, origin.contacts)
     notes: list[str] = []
     folding = start is not None and _inverted(model, q0)
-    found = _newton(problem, origin, target, None, max_iterations=min(40, max_iterations), folding=folding)
+    near = far_start(problem, target, start, budget=max_iterations) if turning else None
+    begin_at = origin if near is None else Iterate(near.q, near.effort, near.contacts, near.iterations)
+    found = _newton(problem, begin_at, target, None, max_iterations=min(40, max_iterations), folding=folding)
     status = found.status
     if not status.ok:
         loose = loose_motions(model)
@@ -124,7 +116,7 @@ def settle(
     near.
     """
     fixed = problem.effort_driven(() if held is None else held)
-    origin = _Iterate(np.array(q), np.array(effort), contacts)
+    origin = Iterate(np.array(q), np.array(effort), contacts)
     u = np.array(effort)
     for i, value in ({} if held is None else held).items():
         u[i] = value
@@ -138,13 +130,13 @@ def settle(
 
 def _newton(
     problem: Problem,
-    origin: _Iterate,
+    origin: Iterate,
     u: Array,
     offset: Array | None,
     *,
     max_iterations: int,
     folding: bool = False,
-) -> _Iterate:
+) -> Iterate:
     """Newton's method at a fixed command; `offset` is subtracted from the force (homotopy).
 
     A large step can land on a branch with elements turned inside out, which some laws admit; unless
@@ -154,7 +146,7 @@ def _newton(
     q, effort, contacts = origin.q, origin.effort.copy(), origin.contacts
     effort[~problem.driven] = u[~problem.driven]
     spent, shift = origin.iterations, 0.0
-    result = _Iterate(q, effort, contacts, spent)
+    result = Iterate(q, effort, contacts, spent)
     best, waited = np.inf, 0
     for _ in range(max_iterations):
         contacts = problem.detect(q, contacts)
@@ -174,7 +166,7 @@ def _newton(
         drives = rows.columns[:, : rows.drives] @ rows.force[: rows.drives]
         step = system.solve(force - drives)
         size = travel(model, step.dq)
-        result = _Iterate(q, effort, contacts, spent, system.factor, system.stable)
+        result = Iterate(q, effort, contacts, spent, system.factor, system.stable)
         if not np.isfinite(size):
             result.status = Status.DIVERGED
             return result
@@ -194,7 +186,7 @@ def _newton(
         if alpha == 1.0 and size <= _STEP_TOLERANCE * problem.length:
             if contacts is not None:
                 contacts = contacts.followed(model.skin_positions(before), model.skin_positions(q))
-            done = _Iterate(q, effort, contacts, spent, system.factor, system.stable)
+            done = Iterate(q, effort, contacts, spent, system.factor, system.stable)
             if not _balanced(problem, done, u, offset, K):
                 continue
             if problem.overlooked(q, contacts):
@@ -274,12 +266,12 @@ def _descent(
 
 
 def _continue(
-    problem: Problem, origin: _Iterate, target: Array, failed: _Iterate, budget: int, notes: list[str]
-) -> tuple[_Iterate, Status]:
+    problem: Problem, origin: Iterate, target: Array, failed: Iterate, budget: int, notes: list[str]
+) -> tuple[Iterate, Status]:
     """Follow the path from the start to the target in adaptive load steps; relax where it ends."""
     model = problem.model
     spent = failed.iterations
-    here = _Iterate(origin.q, origin.effort, origin.contacts, spent)
+    here = Iterate(origin.q, origin.effort, origin.contacts, spent)
     begin_u = target.copy()
     begin_u[problem.driven] = model.displacement(origin.q)[problem.driven]
     begin_u[~problem.driven] = origin.effort[~problem.driven]
@@ -325,7 +317,7 @@ def _continue(
             # The path ends here: let the body fall just beyond its end, and go on from where it lands.
             new = min(t + 4.0 * _SHORTEST, 1.0)
             u = begin_u + new * (target - begin_u)
-            fallen = _relax(problem, here, u, (1.0 - new) * residual, budget - spent, monotone=smoothly)
+            fallen = _fall(problem, here, u, (1.0 - new) * residual, budget - spent, monotone=smoothly)
             spent = here.iterations = fallen.iterations
             if not fallen.status.ok:
                 last = fallen.status
@@ -334,7 +326,7 @@ def _continue(
             t, here, dt, rate = new, fallen, 4.0 * _SHORTEST, None
     if t >= 1.0:
         return here, Status.SNAPPED if falls else Status.CONTINUED
-    thrown = _relax(problem, here, target, np.zeros(model.nv), reserve, monotone=False)
+    thrown = _fall(problem, here, target, np.zeros(model.nv), reserve, monotone=False)
     spent = thrown.iterations
     if not thrown.status.ok and failed.status is Status.UNSTABLE:
         notes.append("no stable equilibrium was found")
@@ -348,77 +340,18 @@ def _continue(
     return here, Status.MAX_ITERATIONS if spent >= budget else last
 
 
-def _relax(
-    problem: Problem, origin: _Iterate, u: Array, offset: Array, budget: int, *, monotone: bool = True
-) -> _Iterate:
-    """Let the body fall to a stable equilibrium: damped steps that lower its energy, then Newton's method.
+def _fall(problem: Problem, origin: Iterate, u: Array, offset: Array, budget: int, *, monotone: bool) -> Iterate:
+    """Let the body fall to a stable equilibrium, then Newton's method."""
 
-    The drives and contacts enter the merit by an exact penalty, with factors above their forces. Friction has no
-    potential: there, and where lowering the energy leads nowhere, `monotone` is off and only the damping holds.
-    """
-    model = problem.model
-    q, effort, contacts = origin.q, origin.effort.copy(), origin.contacts
-    effort[~problem.driven] = u[~problem.driven]
-    potential = np.where(problem.driven, 0.0, effort)
-    spent, shift, moved, penalty = origin.iterations, 1e-2, 0.0, 0.0
-    failed = _Iterate(q, effort, contacts, spent)
-    failed.status = Status.STALLED
-    limit = spent + budget
-    while spent < limit:
-        contacts = problem.detect(q, contacts)
-        force, K = linearise(model, q, effort)
-        if not np.isfinite(force).all():
-            break
-        rows = problem.rows(q, effort, u, contacts)
-        system = regularised(K, rows, 4.0 * shift, least=1e-8)  # soft modes of slender bodies are that soft
-        spent += 1
-        if system is None:
-            break
-        step = system.solve(force - offset - rows.columns[:, : rows.drives] @ rows.force[: rows.drives])
-        size = travel(model, step.dq)
-        if not np.isfinite(size):
-            break
-        alpha = min(1.0, 0.1 * problem.length / max(size, 1e-300), problem.furthest(q, step.dq))
-        penalty = max(penalty, 2.0 * float(np.abs(step.force).max(initial=0.0)))
-        trial = model.retract(q, alpha * step.dq)
-        here = (
-            model.energy(q, potential) + moved + penalty * _violation(problem, rows, q, u, np.zeros(model.nv))
-        )
-        there = model.energy(trial, potential) + moved + alpha * float(offset @ step.dq)
-        there += penalty * _violation(problem, rows, trial, u, alpha * step.dq)
-        if monotone and not there < here:
-            shift = min(4.0 * shift, 1e3)
-            if shift >= 1e3:
-                break
-            continue
-        q, moved = trial, moved + alpha * float(offset @ step.dq)
-        multipliers = rows.force + alpha * (step.force - rows.force)
-        effort, contacts = problem.split(effort, multipliers, contacts, step.states)
-        shift = max(0.3 * shift, 1e-8) if alpha == 1.0 else shift if monotone else min(4.0 * shift, 10.0)
-        if size < 1e-3 * problem.length:
-            near = _Iterate(q, effort, contacts, spent)
-            polished = _newton(problem, near, u, offset, max_iterations=min(20, limit - spent), folding=True)
-            spent = polished.iterations
-            if polished.status.ok and polished.stable is not False:
-                return polished
-    failed.iterations = spent
-    return failed
+    def polish(near: Iterate, most: int) -> Iterate:
+        return _newton(problem, near, u, offset, max_iterations=most, folding=True)
 
-
-def _violation(problem: Problem, rows: Any, q: Array, u: Array, dq: Array) -> float:
-    """How much drives miss their commands and contacts overlap at q, dq away from where the rows hold."""
-    n = rows.drives
-    value = rows.value + rows.rows @ dq
-    if n:
-        value[:n] = problem.model.displacement(q)[problem.driven] - u[problem.driven]
-    normal = value[n:] if not len(rows.triples) else value[rows.triples[:, 0]]
-    missed = np.where(np.isneginf(rows.lower[:n]), np.abs(value[:n]), np.maximum(-value[:n], 0.0))
-    return float(missed.sum() + np.maximum(-normal, 0.0).sum())
+    return relax(problem, origin, u, offset, budget, polish=polish, monotone=monotone)
 
 
 def _finish(
     problem: Problem,
-    found: _Iterate,
+    found: Iterate,
     status: Status,
     u: Array,
     gap_tolerance: float,
@@ -481,7 +414,7 @@ def _unbalanced(
     return model.force(q, effort) + load, scale
 
 
-def _balanced(problem: Problem, found: _Iterate, u: Array, offset: Array | None, K: Any) -> bool:
+def _balanced(problem: Problem, found: Iterate, u: Array, offset: Array | None, K: Any) -> bool:
     """Are forces balanced where Newton's method stopped? Where K is nearly singular a short step does not say so."""
     left, scale = _unbalanced(problem, found.q, found.effort, u, found.contacts)
     if offset is not None:

@@ -158,12 +158,16 @@ class LinearSystem:
             lam = _solve_small(self.W, -offset)
             return Step(free + self.flexibility @ lam, lam)
         begin = rows.force if start is None else start
-        if self._held is not None and self._held.any():
-            lam, states, residual = self._solve_held(self._held, offset, begin)
-        else:
-            found = _complementarity(self.W, offset, rows, np.ones(rows.size, dtype=bool), begin)
-            lam, states, residual = found.force, found.states, found.residual
-        return Step(free + self.flexibility @ lam, lam, states, residual)
+        exact = self._held is not None
+        held = self._held if self._held is not None else _pulling(rows)
+        if held.any():
+            # A stiffness that hardly resists what drives hold makes all compliances alike: take those motions out first.
+            lam, states, residual = self._solve_held(held, offset, begin)
+            if exact or not (lam[held] < rows.lower[held]).any():
+                lam[held] = np.maximum(lam[held], rows.lower[held])
+                return Step(free + self.flexibility @ lam, lam, states, residual)
+        found = _complementarity(self.W, offset, rows, np.ones(rows.size, dtype=bool), begin)
+        return Step(free + self.flexibility @ found.force, found.force, found.states, found.residual)
 
     def _solve_held(self, held: Array, offset: Array, start: Array) -> tuple[Array, tuple, float]:
         """Eliminate the held rows exactly; the others are complementary on what remains."""
@@ -175,10 +179,11 @@ class LinearSystem:
         residual = 0.0
         if others.any():
             reduced = W[np.ix_(others, others)] - W[np.ix_(others, held)] @ across[:, :-1]
+            _soften(reduced, 0, definite=True)
             rest = offset[others] - W[np.ix_(others, held)] @ across[:, -1]
             found = _complementarity(reduced, rest, self.rows, others, start)
             lam[others], states, residual = found.force, found.states, found.residual
-        lam[held] = np.maximum(-across[:, -1] - across[:, :-1] @ lam[others], self.rows.lower[held])
+        lam[held] = -across[:, -1] - across[:, :-1] @ lam[others]
         return lam, states, residual
 
     def correct(self, unbalanced: Array, value: Array, active: Array) -> Array:
@@ -375,8 +380,12 @@ def dense_rows(rows: Any) -> Array:
     return rows.toarray() if sp.issparse(rows) else np.asarray(rows)
 
 
-def _soften(W: Array, drives: int) -> None:
-    """Give contact rows a trace of compliance where there is none: directions in which a node is held."""
+def _soften(W: Array, drives: int, *, definite: bool = False) -> None:
+    """Give contact rows a trace of compliance where there is none: directions in which a node is held.
+
+    Where the stiffness is indefinite a compliance may be negative, and stays so unless W must be `definite`.
+    """
     diagonal = np.einsum("ii->i", W)[drives:]
-    floor = 1e-12 * float(diagonal.max(initial=0.0))
-    diagonal[diagonal <= floor] = max(floor, 1e-300)
+    size = diagonal if definite else np.abs(diagonal)
+    floor = 1e-12 * float(size.max(initial=0.0))
+    diagonal[size <= floor] = max(floor, 1e-300)

@@ -1,0 +1,138 @@
+"""Relaxation: let a body fall to a stable equilibrium, where a path has ended.
+
+Every step is Newton's with a proximal shift, so that it lowers the energy where the stiffness is not positive
+definite; the shift shrinks while that succeeds. Drives and contacts enter by an augmented Lagrangian with the
+multipliers of the step. (A penalty proportional to what they miss would refuse good steps: a cable that is met to first order is
+missed to second order, and the penalty weighs that more than the energy gained.)
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from pliant.contact.contacts import Contacts
+from pliant.solve.commands import linearise, travel
+from pliant.solve.newton import LinearSystem, Rows, regularised
+from pliant.solve.problem import Problem
+from pliant.state import Status
+
+Array = np.ndarray
+_NEAR = 1e-3  # of the robot's size: steps below this are worth a try of Newton's method
+_FUTILE = 8  # damped steps in a row that moved less than the next constant before the fall is over
+_STILL = 1e-7  # of the robot's size
+
+
+@dataclass
+class Iterate:
+    """Where an iteration for an equilibrium is."""
+
+    q: Array
+    effort: Array
+    contacts: Contacts | None
+    iterations: int = 0
+    factor: Any = None
+    stable: bool | None = True
+    status: Status = Status.MAX_ITERATIONS
+
+
+Polish = Callable[[Iterate, int], Iterate]
+
+
+def relax(
+    problem: Problem, origin: Iterate, u: Array, offset: Array, budget: int, *, polish: Polish, monotone: bool = True
+) -> Iterate:
+    """Let the body fall from where it is to a stable equilibrium at a command.
+
+    Friction has no potential: there, and where lowering the energy leads nowhere, `monotone` is off and only the
+    damping holds.
+
+    Args:
+        problem: model, drives and surroundings.
+        origin: where the body is.
+        u: command (nu,).
+        offset: force that is subtracted (homotopy) (nv,).
+        budget: linear solves allowed.
+        polish: Newton's method from an iterate with so many linear solves.
+        monotone: accept only steps that lower the energy.
+    """
+    model = problem.model
+    q, effort, contacts = origin.q, origin.effort.copy(), origin.contacts
+    effort[~problem.driven] = u[~problem.driven]
+    potential = np.where(problem.driven, 0.0, effort)
+    spent, shift = origin.iterations, 1e-2
+    failed = Iterate(q, effort, contacts, spent)
+    failed.status = Status.STALLED
+    limit = spent + budget
+    waiting, patience, still, near = 0, 1, 0, np.inf
+    while spent < limit:
+        contacts = problem.detect(q, contacts)
+        force, K = linearise(model, q, effort)
+        if not np.isfinite(force).all():
+            break
+        rows = problem.rows(q, effort, u, contacts)
+        # soft modes of slender bodies are as soft as the least shift
+        system = regularised(problem.tangent(q, K, contacts, convex=True), rows, 4.0 * shift, least=1e-8)
+        spent += 1
+        if system is None:
+            break
+        step = system.solve(force - offset - rows.columns[:, : rows.drives] @ rows.force[: rows.drives])
+        size = travel(model, step.dq)
+        if not np.isfinite(size):
+            break
+        alpha = min(1.0, 0.1 * problem.length / max(size, 1e-300), problem.furthest(q, step.dq))
+        trial = model.retract(q, alpha * step.dq)
+        if monotone:
+            here, there = (
+                model.energy(at, potential) + _constraints(problem, system, step.force, at, u, way, contacts, q)
+                for at, way in ((q, 0.0 * step.dq), (trial, alpha * step.dq))
+            )
+            if not there + alpha * float(offset @ step.dq) < here:
+                shift *= 4.0
+                if shift >= 1e3:
+                    break
+                continue
+        q = trial
+        multipliers = rows.force + alpha * (step.force - rows.force)
+        effort, contacts = problem.split(effort, multipliers, contacts, step.states)
+        shift = max(0.3 * shift, 1e-8) if alpha == 1.0 else shift if monotone else min(4.0 * shift, 10.0)
+        waiting += 1
+        still = still + 1 if size < _STILL * problem.length else 0
+        if size < _NEAR * problem.length and (waiting >= patience or size < 0.1 * near):
+            near, waiting, patience = size, 0, 2 * patience
+            polished = polish(Iterate(q, effort, contacts, spent), min(20, limit - spent))
+            spent = polished.iterations
+            if polished.status.ok and polished.stable is not False:
+                return polished
+            if still >= _FUTILE:
+                break
+    failed.iterations = spent
+    return failed
+
+
+def _constraints(
+    problem: Problem, system: LinearSystem, force: Array, q: Array, u: Array, dq: Array, contacts: Contacts | None,
+    origin: Array,
+) -> float:  # fmt: skip
+    """What drives and contacts add to the energy at q, dq away from where the rows hold (augmented Lagrangian) [J]."""
+    rows: Rows = system.rows
+    if not rows.size:
+        return 0.0
+    n, model = rows.drives, problem.model
+    value = rows.value + rows.rows @ dq
+    if n:
+        value[:n] = model.displacement(q)[problem.driven] - u[problem.driven]
+    chosen = np.arange(rows.size)
+    if len(rows.triples):
+        chosen = np.concatenate([chosen[:n], rows.triples[:, 0]])
+    if contacts is not None and len(contacts):
+        value[chosen[n:]] = contacts.followed(model.skin_positions(origin), model.skin_positions(q)).gap
+    lam, c = force[chosen], value[chosen]
+    own = np.abs(np.einsum("ii->i", system.W)[chosen])
+    rho = 1.0 / np.maximum(own, max(1e-9 * float(own.max()), 1e-300))
+    pull = lam - rho * c
+    pull = np.where(np.isneginf(rows.lower[chosen]), pull, np.maximum(pull, 0.0))
+    return float(((pull**2 - lam**2) / (2.0 * rho)).sum())
