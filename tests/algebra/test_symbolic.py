@@ -106,4 +106,4 @@ def test_without_pymetis(monkeypatch):
 def test_no_edges(n):
     s = analyse(SymmetricPattern.from_coo([], [], n))
     assert s.nnz == n
-    assert s.update_size == 0
+    assert s.schedule.fixed_size == s.schedule.stack_size == 0

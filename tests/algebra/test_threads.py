@@ -1,10 +1,17 @@
-"""The BLAS thread limit is restored, also when blocks overlap or fail."""
+"""Threads that share one problem; the BLAS thread limit is restored, also when blocks overlap or fail."""
 
+import os
 import threading
 
+import numpy as np
 import pytest
 
-from pliant.algebra.threads import blas_libraries, one_blas_thread
+from pliant.algebra import threads
+from pliant.algebra.factorisation import factorise
+from pliant.algebra.symmetric import SymmetricMatrix
+from pliant.algebra.threads import blas_libraries, one_blas_thread, thread_count, together, use_threads
+from pliant.errors import ArgumentError
+from pliant.solve.forked import forked
 
 
 def counts() -> list[int]:
@@ -45,3 +52,75 @@ def test_overlapping_threads():
     leave.set()
     thread.join()
     assert counts() == before
+
+
+def test_threads_are_set_by_block_and_by_variable(monkeypatch):
+    with use_threads(3):
+        assert thread_count() == 3
+        with use_threads(1):
+            assert thread_count() == 1
+        assert thread_count() == 3
+    for bad in (0, 1.5, True, "2"):
+        with pytest.raises(ArgumentError), use_threads(bad):
+            pass
+    monkeypatch.setattr(threads, "_process", threads._Process())
+    monkeypatch.setenv("OMP_NUM_THREADS", "3,1")
+    monkeypatch.delenv("PLIANT_THREADS", raising=False)
+    assert threads._default() == 3
+    monkeypatch.setenv("PLIANT_THREADS", "5")
+    assert threads._default() == 5
+    monkeypatch.setenv("PLIANT_THREADS", "many")
+    with pytest.raises(ArgumentError, match="PLIANT_THREADS"):
+        thread_count()
+
+
+def take_all(tasks: list[int], taken: list[tuple[int, int]]):
+    def work(thread: int) -> None:
+        while tasks:
+            try:
+                taken.append((thread, tasks.pop()))
+            except IndexError:
+                return
+
+    return work
+
+
+def test_together_does_all_tasks_whoever_comes():
+    for members in (1, 2, 5):
+        taken: list[tuple[int, int]] = []
+        together(take_all(list(range(200)), taken), members)
+        assert sorted(t for _, t in taken) == list(range(200))
+        assert {who for who, _ in taken} <= set(range(members))
+
+
+def test_together_inside_together_runs_alone():
+    inner: list[tuple[int, int]] = []
+    together(lambda thread: together(take_all(list(range(5)), inner), 3) if thread == 0 else None, 2)
+    assert inner == [(0, t) for t in (4, 3, 2, 1, 0)]
+
+
+def test_together_passes_errors_on_and_recovers():
+    def fail(thread: int) -> None:
+        raise ZeroDivisionError
+
+    with pytest.raises(ZeroDivisionError):
+        together(fail, 2)
+    taken: list[tuple[int, int]] = []
+    together(take_all([1], taken), 2)
+    assert [t for _, t in taken] == [1]
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="no fork here")
+def test_a_forked_process_works_alone():
+    matrix = SymmetricMatrix.from_scipy(np.diag(np.arange(1.0, 5.0)))
+
+    def child(_: int) -> tuple[int, list[float]]:
+        return thread_count(), factorise(matrix).solve(np.ones(4)).tolist()
+
+    with use_threads(3):
+        together(lambda thread: None, 3)  # the threads exist
+        here = child(0)
+        with one_blas_thread():
+            there = forked(child, [0, 1])
+    assert here[0] == 3
+    assert there == [(1, here[1])] * 2

@@ -1,9 +1,10 @@
-"""Multifrontal supernodal Cholesky factorisation and its triangular solves, over BLAS and LAPACK.
+"""Multifrontal supernodal Cholesky factorisation, by any number of threads.
 
-The arguments that describe the factor are the arrays of `pliant.algebra.symbolic.Symbolic`, under the same
-names. A panel is column-major, (w + r) x w: w pivots, then the r rows below them. Right-hand sides are
-C-ordered (n, k) in eliminated order, which a column-major routine sees as (k, n): the values of one
-unknown are contiguous, so gathering and scattering rows is copying.
+The arguments that describe the factor are the arrays of `pliant.algebra.symbolic.Symbolic` and of
+`pliant.algebra.schedule.Schedule`, under the same names. The work is a list of phases, each of some tasks that do not
+depend on each other: first the subtrees, then, front by front, the top of the tree in tiles. Every thread runs through
+all phases, takes tasks from the counter of a phase while there are any, and waits until all of them are done.
+The tasks do not depend on the number of threads, so the factor does not either, to the last bit.
 """
 
 from __future__ import annotations
@@ -11,306 +12,215 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
-from pliant._kernels.lapack import NO, RIGHT, TRANS, address, dgemm, dgemv, dpotrf, dsyrk, dtrsm, dtrsv
+from pliant._kernels.atomic import add, counter, lower, read, wait_for
+from pliant._kernels.fronts import STRIP, extend_add, factor_panel, front, small_front, solve_rows
+from pliant._kernels.lapack import NO, TRANS, address, dgemm, dsyrk
 
-# below this many pivots the loops here beat the calls (measured with OpenBLAS)
+# below this many pivots loops beat calls (measured with OpenBLAS)
 _FEW = 4
+#: rows and columns of a tile
+TILE = 128
+#: what the tasks of a phase are: subtrees; columns of a front assembled; its diagonal tile; rows below that;
+#: tiles to the right of it; columns of the update matrix
+SUBTREES, COLUMNS, DIAGONAL, BELOW, RIGHT_OF, UPDATE = range(6)
+NOTHING = 2**62  # no pivot failed
 
 
 @njit(cache=True, nogil=True)
-def _small_front(w, r, panel, update):
-    """Factor a panel of few pivots in place; the update matrix is minus its outer product."""
+def _within(low, high, bounds, start, end):
+    """Range of places in bounds[low:high], ascending, with start <= value < end, counted from low."""
+    a = low + np.searchsorted(bounds[low:high], start)
+    b = low + np.searchsorted(bounds[low:high], end)
+    return a - low, b - low
+
+
+@njit(cache=True, nogil=True)
+def _update_of(s, row_ptr, update_ptr, floating, stack, updates):
+    """The update matrix of a supernode; those inside a subtree float on the stack of the thread."""
+    r = row_ptr[s + 1] - row_ptr[s]
+    start = update_ptr[s] + (stack if floating[s] else 0)
+    return updates[start : start + r * r]
+
+
+@njit(cache=True, nogil=True)
+def _one_front(
+    s, first, row_ptr, child_ptr, children, relative, run_end, split, panel_ptr, update_ptr, floating, source_ptr,
+    source, target, data, shift, panels, updates, stack, inverse, scratch,
+):
+    """Assemble and factor the front of one supernode; returns 0, or 1 + the pivot that is not positive."""
+    w = first[s + 1] - first[s]
+    r = row_ptr[s + 1] - row_ptr[s]
     m = w + r
-    for j in range(w):
-        pivot = panel[j * m + j]
-        if not 0.0 < pivot < np.inf:
-            return j + 1
-        pivot = np.sqrt(pivot)
-        panel[j * m + j] = pivot
-        scale = 1.0 / pivot
-        for i in range(j + 1, m):
-            panel[j * m + i] *= scale
-        for c in range(j + 1, w):
-            a = panel[j * m + c]
-            for i in range(c, m):
-                panel[c * m + i] -= a * panel[j * m + i]
-    for c in range(r):
-        column = update[c * r : (c + 1) * r]
+    start = panel_ptr[s]
+    panel = panels[start : start + m * w]
+    update = _update_of(s, row_ptr, update_ptr, floating, stack, updates)
+    panel[:] = 0.0
+    for p in range(source_ptr[first[s]], source_ptr[first[s + 1]]):
+        panels[target[p]] = data[source[p]]
+    if shift != 0.0:
         for j in range(w):
-            below = panel[j * m + w : (j + 1) * m]
-            a = below[c]
-            if j == 0:
-                for i in range(c, r):
-                    column[i] = -a * below[i]
-            else:
-                for i in range(c, r):
-                    column[i] -= a * below[i]
-    return 0
-
-
-@njit(cache=True, nogil=True)
-def _front(w, r, panel, update):
-    """As `_small_front`, by LAPACK."""
-    m = w + r
-    info = dpotrf(w, address(panel, 0), m)
+            panel[j * (m + 1)] += shift
+    for p in range(child_ptr[s], child_ptr[s + 1]):
+        c = children[p]
+        low = row_ptr[c]
+        high = row_ptr[c + 1]
+        child = _update_of(c, row_ptr, update_ptr, floating, stack, updates)
+        extend_add(0, split[c], relative[low:high], run_end[low:high], child, 0, m, panel)
+    info = small_front(w, r, panel, update) if w < _FEW else front(w, r, panel, update, inverse, scratch)
     if info != 0:
         return info
-    for j in range(w):  # OpenBLAS lets NaN and infinity through
-        if not 0.0 < panel[j * (m + 1)] < np.inf:
-            return j + 1
-    if r > 0:
-        dtrsm(RIGHT, TRANS, r, w, address(panel, 0), m, address(panel, w), m)
-        dsyrk(r, w, -1.0, address(panel, w), m, 0.0, address(update, 0), r)
+    # what the children add below the pivots comes after the outer product, which then need not be added
+    for p in range(child_ptr[s], child_ptr[s + 1]):
+        c = children[p]
+        low = row_ptr[c]
+        high = row_ptr[c + 1]
+        child = _update_of(c, row_ptr, update_ptr, floating, stack, updates)
+        extend_add(split[c], high - low, relative[low:high], run_end[low:high], child, w, r, update)
     return 0
 
 
 @njit(cache=True, nogil=True)
-def _extend_add(low, high, relative, run_end, child, lead, stride, target):
-    """Add columns low..high of the update matrix of a child to those of its parent's front.
+def _assemble_columns(
+    s, t, first, row_ptr, child_ptr, children, relative, run_end, split, panel_ptr, update_ptr, floating, source_ptr,
+    source, target, data, shift, panels, updates,
+):
+    """Values of tile column t of the panel of s: from the matrix and from the children."""
+    w = first[s + 1] - first[s]
+    m = w + row_ptr[s + 1] - row_ptr[s]
+    begin = t * TILE
+    end = min(w, begin + TILE)
+    start = panel_ptr[s]
+    panel = panels[start : start + m * w]
+    panel[begin * m : end * m] = 0.0
+    for p in range(source_ptr[first[s] + begin], source_ptr[first[s] + end]):
+        panels[target[p]] = data[source[p]]
+    if shift != 0.0:
+        for j in range(begin, end):
+            panel[j * (m + 1)] += shift
+    for p in range(child_ptr[s], child_ptr[s + 1]):
+        c = children[p]
+        low = row_ptr[c]
+        high = row_ptr[c + 1]
+        a, b = _within(low, low + split[c], relative, begin, end)
+        child = _update_of(c, row_ptr, update_ptr, floating, 0, updates)
+        extend_add(a, b, relative[low:high], run_end[low:high], child, 0, m, panel)
 
-    Row and column t of the front are at t - lead of `target`, whose columns are `stride` apart. Rows
-    come in runs that are contiguous in both, which makes the inner loop a vector addition.
-    """
-    q = relative.size
-    for j in range(low, high):
-        base = (relative[j] - lead) * stride - lead
-        i = j
-        while i < q:
-            end = run_end[i]
-            there = base + relative[i]
-            here = j * q + i
-            for k in range(end - i):
-                target[there + k] += child[here + k]
-            i = end
+
+@njit(cache=True, nogil=True)
+def _tile_right_of(j, t, w, m, panel):
+    """Subtract the last tile columns up to j from tile t of those to the right of them (see `factor_panel`)."""
+    s = (j + 1) & -(j + 1)
+    end = (j + 1) * TILE
+    k = s * TILE
+    tiles = (m + TILE - 1) // TILE
+    column = j + 1
+    while t >= tiles - column:
+        t -= tiles - column
+        column += 1
+    row = (column + t) * TILE
+    column *= TILE
+    wide = min(TILE, w - column)
+    left = (end - k) * m
+    bottom = min(row + TILE, m)
+    if row == column:
+        dsyrk(wide, k, -1.0, address(panel, left + row), m, 1.0, address(panel, column * m + row), m)
+        row += wide
+    if row < bottom:
+        dgemm(
+            NO, TRANS, bottom - row, wide, k, -1.0, address(panel, left + row), m, address(panel, left + column), m,
+            1.0, address(panel, column * m + row), m,
+        )  # fmt: skip
+
+
+@njit(cache=True, nogil=True)
+def _update_columns(
+    s, t, first, row_ptr, child_ptr, children, relative, run_end, split, panel_ptr, update_ptr, floating, panels,
+    updates,
+):
+    """Tile column t of the update matrix of s: minus the outer product, plus what the children add."""
+    w = first[s + 1] - first[s]
+    r = row_ptr[s + 1] - row_ptr[s]
+    m = w + r
+    begin = t * TILE
+    end = min(r, begin + TILE)
+    below = panel_ptr[s] + w
+    update = _update_of(s, row_ptr, update_ptr, floating, 0, updates)
+    dsyrk(end - begin, w, -1.0, address(panels, below + begin), m, 0.0, address(update, begin * (r + 1)), r)
+    if end < r:
+        dgemm(
+            NO, TRANS, r - end, end - begin, w, -1.0, address(panels, below + end), m, address(panels, below + begin),
+            m, 0.0, address(update, begin * r + end), r,
+        )  # fmt: skip
+    for p in range(child_ptr[s], child_ptr[s + 1]):
+        c = children[p]
+        low = row_ptr[c]
+        high = row_ptr[c + 1]
+        a, b = _within(low, high, relative, w + begin, w + end)
+        child = _update_of(c, row_ptr, update_ptr, floating, 0, updates)
+        extend_add(a, b, relative[low:high], run_end[low:high], child, w, r, update)
 
 
 @njit(cache=True, nogil=True)
 def factorise(
-    first, row_ptr, child_ptr, children, relative, run_end, split, panel_ptr, update_ptr, source_ptr, source,
-    target, data, shift, panels, updates,
+    thread, first, row_ptr, child_ptr, children, relative, run_end, split, panel_ptr, source_ptr, source, target,
+    max_front, update_ptr, floating, stack_size, task_low, task_high, phases, data, shift, panels, updates, inverses,
+    counters,
 ):
     """Factor the matrix whose values are `data` plus `shift` on the diagonal, into `panels`.
 
-    Returns -1, or the permuted column whose pivot is not positive.
+    thread: number of the caller, from 0. inverses: workspace (TILE * STRIP,) shared by all. counters: two per phase,
+    zero, then one for the result: the first permuted column whose pivot is not positive, NOTHING before.
     """
-    for s in range(first.size - 1):
-        w = first[s + 1] - first[s]
-        r = row_ptr[s + 1] - row_ptr[s]
-        m = w + r
-        start = panel_ptr[s]
-        panel = panels[start : start + m * w]
-        update = updates[update_ptr[s] : update_ptr[s] + r * r]
-        panel[:] = 0.0
-        for p in range(source_ptr[s], source_ptr[s + 1]):
-            panels[target[p]] = data[source[p]]
-        if shift != 0.0:
-            for j in range(w):
-                panel[j * (m + 1)] += shift
-        for p in range(child_ptr[s], child_ptr[s + 1]):
-            c = children[p]
-            low = row_ptr[c]
-            high = row_ptr[c + 1]
-            child = updates[update_ptr[c] : update_ptr[c] + (high - low) ** 2]
-            _extend_add(0, split[c], relative[low:high], run_end[low:high], child, 0, m, panel)
-        info = _small_front(w, r, panel, update) if w < _FEW else _front(w, r, panel, update)
-        if info != 0:
-            return first[s] + info - 1
-        # what the children add below the pivots comes after the outer product, which then need not be added
-        for p in range(child_ptr[s], child_ptr[s + 1]):
-            c = children[p]
-            low = row_ptr[c]
-            high = row_ptr[c + 1]
-            child = updates[update_ptr[c] : update_ptr[c] + (high - low) ** 2]
-            _extend_add(split[c], high - low, relative[low:high], run_end[low:high], child, w, r, update)
-    return -1
-
-
-@njit(cache=True, nogil=True)
-def forward(first, row_ptr, rows, panel_ptr, panels, x, work):
-    """Solve L y = x in place for one right-hand side (n,); work (max r,)."""
-    for s in range(first.size - 1):
-        f = first[s]
-        w = first[s + 1] - f
-        low = row_ptr[s]
-        r = row_ptr[s + 1] - low
-        m = w + r
-        start = panel_ptr[s]
-        if w < _FEW:
-            for j in range(w):
-                column = panels[start + j * m : start + (j + 1) * m]
-                value = x[f + j] / column[j]
-                x[f + j] = value
-                for i in range(j + 1, w):
-                    x[f + i] -= column[i] * value
-                for i in range(r):
-                    x[rows[low + i]] -= column[w + i] * value
-        else:
-            dtrsv(NO, w, address(panels, start), m, address(x, f))
-            if r > 0:
-                dgemv(NO, r, w, 1.0, address(panels, start + w), m, address(x, f), 0.0, address(work, 0))
-                for i in range(r):
-                    x[rows[low + i]] -= work[i]
-
-
-@njit(cache=True, nogil=True)
-def backward(first, row_ptr, rows, panel_ptr, panels, x, work):
-    """Solve L^T y = x in place for one right-hand side (n,); work (max r,)."""
-    for s in range(first.size - 2, -1, -1):
-        f = first[s]
-        w = first[s + 1] - f
-        low = row_ptr[s]
-        r = row_ptr[s + 1] - low
-        m = w + r
-        start = panel_ptr[s]
-        for i in range(r):
-            work[i] = x[rows[low + i]]
-        if w < _FEW:
-            for j in range(w - 1, -1, -1):
-                column = panels[start + j * m : start + (j + 1) * m]
-                value = x[f + j]
-                for i in range(j + 1, w):
-                    value -= column[i] * x[f + i]
-                for i in range(r):
-                    value -= column[w + i] * work[i]
-                x[f + j] = value / column[j]
-        else:
-            if r > 0:
-                dgemv(TRANS, r, w, -1.0, address(panels, start + w), m, address(work, 0), 1.0, address(x, f))
-            dtrsv(TRANS, w, address(panels, start), m, address(x, f))
-
-
-@njit(cache=True, nogil=True)
-def forward_many(first, row_ptr, rows, panel_ptr, panels, x, work):
-    """Solve L Y = X in place for C-ordered (n, k); work (max r, k)."""
-    k = x.shape[1]
-    flat = x.reshape(-1)
-    for s in range(first.size - 1):
-        f = first[s]
-        w = first[s + 1] - f
-        low = row_ptr[s]
-        r = row_ptr[s + 1] - low
-        start = panel_ptr[s]
-        at = address(flat, f * k)
-        dtrsm(RIGHT, TRANS, k, w, address(panels, start), w + r, at, k)
-        if r > 0:
-            below = address(panels, start + w)
-            dgemm(NO, TRANS, k, r, w, 1.0, at, k, below, w + r, 0.0, address(work, 0), k)
-            for i in range(r):
-                line = x[rows[low + i]]
-                for c in range(k):
-                    line[c] -= work[i * k + c]
-
-
-@njit(cache=True, nogil=True)
-def backward_many(first, row_ptr, rows, panel_ptr, panels, x, work):
-    """Solve L^T Y = X in place for C-ordered (n, k); work (max r * k,)."""
-    k = x.shape[1]
-    flat = x.reshape(-1)
-    for s in range(first.size - 2, -1, -1):
-        f = first[s]
-        w = first[s + 1] - f
-        low = row_ptr[s]
-        r = row_ptr[s + 1] - low
-        start = panel_ptr[s]
-        at = address(flat, f * k)
-        if r > 0:
-            for i in range(r):
-                line = x[rows[low + i]]
-                for c in range(k):
-                    work[i * k + c] = line[c]
-            below = address(panels, start + w)
-            dgemm(NO, NO, k, w, r, -1.0, address(work, 0), k, below, w + r, 1.0, at, k)
-        dtrsm(RIGHT, NO, k, w, address(panels, start), w + r, at, k)
-
-
-@njit(cache=True)
-def reach(column_ptr, row_indices, values, position, supernode_of, parent, x, active, at):
-    """Add sparse columns to x (n, k) from column `at` on, and mark in active (ns, k) what their solves visit."""
-    for c in range(column_ptr.size - 1):
-        for p in range(column_ptr[c], column_ptr[c + 1]):
-            i = position[row_indices[p]]
-            x[i, at + c] += values[p]
-            s = supernode_of[i]
-            while s >= 0 and not active[s, at + c]:
-                active[s, at + c] = True
-                s = parent[s]
-
-
-@njit(cache=True)
-def reach_rows(lines, position, supernode_of, parent, x, active):
-    """As `reach` for dense rows (m, n), which become the first columns of x; their zeros are skipped."""
-    for c in range(lines.shape[0]):
-        for j in range(lines.shape[1]):
-            value = lines[c, j]
-            if value != 0.0:
-                i = position[j]
-                x[i, c] = value
-                s = supernode_of[i]
-                while s >= 0 and not active[s, c]:
-                    active[s, c] = True
-                    s = parent[s]
-
-
-@njit(cache=True, nogil=True)
-def forward_sparse(first, row_ptr, rows, panel_ptr, panels, active, x, work, lines, gram):
-    """Solve L Y = X in place for C-ordered (n, k), at each supernode only for the columns active there.
-
-    work (max r * k,), lines (max w * k,). gram: Y^T Y (k, k) is added to its upper triangle; none if empty.
-    """
-    k = x.shape[1]
-    columns = np.empty(k, np.int64)
-    product = np.empty(gram.size)
-    for s in range(first.size - 1):
-        q = 0
-        for c in range(k):
-            if active[s, c]:
-                columns[q] = c
-                q += 1
-        if q == 0:
-            continue
-        f = first[s]
-        w = first[s + 1] - f
-        low = row_ptr[s]
-        r = row_ptr[s + 1] - low
-        start = panel_ptr[s]
-        for j in range(w):
-            for c in range(q):
-                lines[j * q + c] = x[f + j, columns[c]]
-        at = address(lines, 0)
-        dtrsm(RIGHT, TRANS, q, w, address(panels, start), w + r, at, q)
-        for j in range(w):
-            for c in range(q):
-                x[f + j, columns[c]] = lines[j * q + c]
-        if gram.size > 0:
-            dsyrk(q, w, 1.0, at, q, 0.0, address(product, 0), q)
-            for a in range(q):
-                line = gram[columns[a]]
-                for b in range(a, q):
-                    line[columns[b]] += product[a * q + b]
-        if r > 0:
-            below = address(panels, start + w)
-            dgemm(NO, TRANS, q, r, w, 1.0, at, q, below, w + r, 0.0, address(work, 0), q)
-            for i in range(r):
-                line = x[rows[low + i]]
-                for c in range(q):
-                    line[columns[c]] -= work[i * q + c]
-
-
-@njit(cache=True)
-def mirror(gram):
-    """Copy the upper triangle to the lower one."""
-    for i in range(gram.shape[0]):
-        for j in range(i):
-            gram[i, j] = gram[j, i]
-
-
-@njit(cache=True)
-def log_diagonal(first, row_ptr, panel_ptr, panels):
-    """Sum of the logarithms of the diagonal of L."""
-    total = 0.0
-    for s in range(first.size - 1):
-        w = first[s + 1] - first[s]
-        m = w + row_ptr[s + 1] - row_ptr[s]
-        for j in range(w):
-            total += np.log(panels[panel_ptr[s] + j * (m + 1)])
-    return total
+    stack = thread * stack_size
+    scratch = np.empty(max_front * STRIP)
+    own = np.empty(max_front * STRIP)
+    failed = counter(counters, 2 * len(phases))
+    for p in range(len(phases)):
+        kind, s, j, tasks = phases[p, 0], phases[p, 1], phases[p, 2], phases[p, 3]
+        following = counter(counters, 2 * p)
+        done = counter(counters, 2 * p + 1)
+        while True:
+            t = add(following, 1)
+            if t >= tasks:
+                break
+            if kind == SUBTREES:
+                low = task_low[t]
+                if read(failed) >= first[low]:  # so that the first column is found whatever the order of the tasks
+                    for i in range(low, task_high[t]):
+                        info = _one_front(
+                            i, first, row_ptr, child_ptr, children, relative, run_end, split, panel_ptr, update_ptr,
+                            floating, source_ptr, source, target, data, shift, panels, updates, stack, own, scratch,
+                        )  # fmt: skip
+                        if info != 0:
+                            lower(failed, first[i] + info - 1)
+                            break
+            elif read(failed) == NOTHING:
+                w = first[s + 1] - first[s]
+                m = w + row_ptr[s + 1] - row_ptr[s]
+                start = panel_ptr[s]
+                panel = panels[start : start + m * w]
+                if kind == COLUMNS:
+                    _assemble_columns(
+                        s, t, first, row_ptr, child_ptr, children, relative, run_end, split, panel_ptr, update_ptr,
+                        floating, source_ptr, source, target, data, shift, panels, updates,
+                    )  # fmt: skip
+                elif kind == DIAGONAL:
+                    n = min(TILE, w - j * TILE)
+                    info = factor_panel(n, n, panel, j * TILE * (m + 1), m, inverses, scratch)
+                    if info != 0:
+                        lower(failed, first[s] + j * TILE + info - 1)
+                elif kind == BELOW:
+                    n = min(TILE, w - j * TILE)
+                    begin = j * TILE + n + t * TILE
+                    rows = min(TILE, m - begin)
+                    corner = j * TILE * (m + 1)
+                    solve_rows(rows, n, panel, corner, m, inverses, j * TILE * m + begin, scratch)
+                elif kind == RIGHT_OF:
+                    _tile_right_of(j, t, w, m, panel)
+                else:
+                    _update_columns(
+                        s, t, first, row_ptr, child_ptr, children, relative, run_end, split, panel_ptr, update_ptr,
+                        floating, panels, updates,
+                    )  # fmt: skip
+            add(done, 1)
+        wait_for(done, tasks)

@@ -298,12 +298,24 @@ def bandwidth(indptr, indices, order):
 
 
 @njit(cache=True)
-def total_cost(widths, heights):
-    """Modelled time [ns] of a whole factorisation."""
-    total = 0.0
+def front_costs(widths, heights):
+    """Modelled time [ns] of each front."""
+    costs = np.empty(widths.size)
     for s in range(widths.size):
-        total += front_cost(widths[s], heights[s])
-    return total
+        costs[s] = front_cost(widths[s], heights[s])
+    return costs
+
+
+@njit(cache=True)
+def subtrees(parent, costs):
+    """First supernode of the subtree of each supernode (in postorder it ends with its root), and its total cost."""
+    low = np.arange(parent.size)
+    total = costs.copy()
+    for s in range(parent.size):
+        if parent[s] >= 0:
+            low[parent[s]] = min(low[parent[s]], low[s])
+            total[parent[s]] += total[s]
+    return low, total
 
 
 @njit(cache=True)
@@ -402,10 +414,13 @@ def update_offsets(parent, heights):
 
 @njit(cache=True)
 def scatter_map(indptr, indices, order, position, first, row_ptr, rows, panel_ptr):
-    """Where each lower entry of the permuted matrix goes: (source_ptr, source in data, target in panels)."""
+    """Where each lower entry of the permuted matrix goes: (source_ptr, source in data, target in panels).
+
+    `source_ptr` (n + 1,) says where the entries of each permuted column start.
+    """
     ns = first.size - 1
     n = order.size
-    source_ptr = np.zeros(ns + 1, np.int64)
+    source_ptr = np.zeros(n + 1, np.int64)
     source = np.empty((indices.size + n) // 2, np.int32)
     target = np.empty(source.size, np.int64)
     where = np.empty(n, np.int64)
@@ -426,5 +441,5 @@ def scatter_map(indptr, indices, order, position, first, row_ptr, rows, panel_pt
                     source[size] = p
                     target[size] = panel_ptr[s] + j * m + where[i]
                     size += 1
-        source_ptr[s + 1] = size
+            source_ptr[column + 1] = size
     return source_ptr, source, target

@@ -2,19 +2,16 @@
 
 from __future__ import annotations
 
-from contextlib import AbstractContextManager, nullcontext
 from typing import Any
 
 import numpy as np
 
-from pliant._kernels import cholesky as kernels
+from pliant._kernels import cholesky
+from pliant._kernels import triangular as kernels
 from pliant.algebra.factor import Array, Factor, NotPositiveDefinite
 from pliant.algebra.symmetric import SymmetricMatrix
-from pliant.algebra.threads import one_blas_thread
+from pliant.algebra.threads import one_blas_thread, thread_count, together
 from pliant.errors import SolveError
-
-# multiply-adds from which on a threaded BLAS helps rather than hurts (measured on two cores)
-_THREADS_FROM = 5e8
 
 
 class SupernodalFactor(Factor):
@@ -29,25 +26,32 @@ class SupernodalFactor(Factor):
         self._symbolic = s = matrix.pattern.symbolic
         self.n = s.n
         self.nnz = s.nnz
+        plan = s.schedule
+        threads = min(thread_count(), plan.useful_threads)
+        workspace = plan.fixed_size + threads * plan.stack_size
         if reuse is not None and reuse._storage is not None and reuse._symbolic is s:
             self._storage, reuse._storage = reuse._storage, None
+            if self._storage[1].size < workspace:
+                self._storage = (self._storage[0], np.empty(workspace))
         else:
-            self._storage = (np.empty(s.panel_ptr[-1]), np.empty(s.update_size))
-        with self._threads():
-            failed = kernels.factorise(
-                s.first, s.row_ptr, s.child_ptr, s.children, s.relative, s.run_end, s.split, s.panel_ptr,
-                s.update_ptr, s.source_ptr, s.source, s.target, matrix.data, shift, *self._storage,
-            )
-        if failed >= 0:
+            self._storage = (np.empty(s.panel_ptr[-1]), np.empty(workspace))
+        inverses, counters = np.empty(cholesky.TILE * cholesky.STRIP), np.zeros(2 * len(plan.phases) + 1, np.int64)
+        counters[-1] = cholesky.NOTHING
+        arguments = (
+            s.first, s.row_ptr, s.child_ptr, s.children, s.relative, s.run_end, s.split, s.panel_ptr, s.source_ptr,
+            s.source, s.target, s.max_front, plan.update_ptr, plan.floating, plan.stack_size, plan.task_low,
+            plan.task_high, plan.phases, matrix.data, shift, *self._storage, inverses, counters,
+        )  # fmt: skip
+        with one_blas_thread():
+            together(lambda thread: cholesky.factorise(thread, *arguments), threads)
+        failed = int(counters[-1])
+        if failed != cholesky.NOTHING:
             if reuse is not None:  # hand the storage back: the caller will try again with a shift
                 reuse._storage, reuse._spoilt = self._storage, True
             raise NotPositiveDefinite(s.order[failed])
 
     _storage: tuple[Array, Array] | None
     _spoilt: bool = False
-
-    def _threads(self) -> AbstractContextManager[None]:
-        return one_blas_thread() if self._symbolic.flops < _THREADS_FROM else nullcontext()
 
     @property
     def _panels(self) -> Array:
@@ -67,13 +71,13 @@ class SupernodalFactor(Factor):
         factor = (s.first, s.row_ptr, s.rows, s.panel_ptr, self._panels)
         if b.size == self.n:
             flat, work = x.reshape(-1), np.empty(s.max_rows)
-            with self._threads():
+            with one_blas_thread():
                 kernels.forward(*factor, flat, work)
                 kernels.backward(*factor, flat, work)
             return x[s.position]
         x = np.ascontiguousarray(x)
         work = np.empty(s.max_rows * b.shape[1])
-        with self._threads():
+        with one_blas_thread():
             kernels.forward_many(*factor, x, work)
             kernels.backward_many(*factor, x, work)
         return x[s.position]
@@ -107,7 +111,7 @@ class SupernodalFactor(Factor):
         s = self._symbolic
         factor = (s.first, s.row_ptr, s.rows, s.panel_ptr, self._panels)
         x = y.copy()
-        with self._threads():
+        with one_blas_thread():
             if y.size == self.n:
                 kernels.backward(*factor, x.reshape(-1), np.empty(s.max_rows))
             else:
@@ -122,7 +126,7 @@ class SupernodalFactor(Factor):
         s = self._symbolic
         k = x.shape[1]
         work, lines = np.empty(s.max_rows * k), np.empty(s.max_pivots * k)
-        with self._threads():
+        with one_blas_thread():
             kernels.forward_sparse(
                 s.first, s.row_ptr, s.rows, s.panel_ptr, self._panels, active, x, work, lines, gram
             )

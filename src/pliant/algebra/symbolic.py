@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pliant._kernels import symbolic as kernels
+from pliant.algebra.schedule import Schedule, plan
 
 if TYPE_CHECKING:
     from pliant.algebra.symmetric import SymmetricPattern
@@ -45,16 +46,16 @@ class Symbolic:
         run_end: end of the run of rows around it that are consecutive in both fronts.
         split: how many of the rows of each supernode are pivots of its parent (ns,).
         panel_ptr: start of each panel in the storage of the factor (ns + 1,).
-        update_ptr: start of the update matrix of each supernode in the workspace (ns,).
-        update_size: size of that workspace.
-        source_ptr: start in `source` of the matrix entries of each supernode (ns + 1,).
+        source_ptr: start in `source` of the matrix entries of each column (n + 1,).
         source: position in the data of the matrix of each entry of its permuted lower triangle.
         target: position in the panels of each of these entries.
         flops: multiply-adds of a numeric factorisation, the added zeros included.
         nnz: entries of the factor, the added zeros included.
+        max_front: largest w + r.
         max_rows: largest r.
         max_pivots: largest w.
         supernode_of: supernode of each column (n,).
+        schedule: how the work is cut into tasks for threads.
     """
 
     n: int
@@ -70,16 +71,16 @@ class Symbolic:
     run_end: Ints
     split: Ints
     panel_ptr: Ints
-    update_ptr: Ints
-    update_size: int
     source_ptr: Ints
     source: Ints
     target: Ints
     flops: float
     nnz: int
+    max_front: int
     max_rows: int
     max_pivots: int
     supernode_of: Ints
+    schedule: Schedule
 
 
 @dataclass(frozen=True, eq=False)
@@ -117,7 +118,6 @@ def analyse(pattern: SymmetricPattern) -> Symbolic:
     row_ptr, rows = kernels.expand_rows(tree.row_ptr, tree.rows, start, weights)
     w, r = np.diff(first), np.diff(row_ptr)
     panel_ptr = np.concatenate(([0], np.cumsum(w * (w + r))))
-    update_ptr, update_size = kernels.update_offsets(parent, r)
     has_parent = parent >= 0
     child_ptr = np.concatenate(([0], np.cumsum(np.bincount(parent[has_parent], minlength=w.size))))
     children = np.flatnonzero(has_parent)[np.argsort(parent[has_parent], kind="stable")]
@@ -140,16 +140,16 @@ def analyse(pattern: SymmetricPattern) -> Symbolic:
         run_end=run_end,
         split=split,
         panel_ptr=panel_ptr,
-        update_ptr=update_ptr,
-        update_size=int(update_size),
         source_ptr=source_ptr,
         source=source,
         target=target,
         flops=float((wf**3 / 6 + wf**2 * rf / 2 + wf * rf**2 / 2).sum()),
         nnz=int((w * (w + 1) // 2 + w * r).sum()),
+        max_front=int((w + r).max(initial=0)),
         max_rows=int(r.max(initial=0)),
         max_pivots=int(w.max(initial=0)),
         supernode_of=np.repeat(np.arange(w.size), w),
+        schedule=plan(parent, w, r),
     )
 
 
@@ -190,7 +190,7 @@ def _assemble(graph_ptr: Ints, graph: Ints, weights: Ints, order: Ints) -> _Tree
         row_ptr=new_ptr,
         rows=new_rows[np.lexsort((new_rows, np.repeat(np.arange(kept.size), lengths)))],
         parent=parent,
-        cost=kernels.total_cost(widths[kept], heights[kept]),
+        cost=float(kernels.front_costs(widths[kept], heights[kept]).sum()),
     )
 
 

@@ -1,25 +1,130 @@
-"""One BLAS thread where several would only get in each other's way.
+"""How many threads work on one problem, and the one place that starts them.
 
-On matrices of a few hundred rows a threaded BLAS is slower than a single thread. The number of threads
-of OpenBLAS is a setting of the whole process, so it is lowered and restored under a lock, by the first to
-enter and the last to leave, in whatever order Python threads do so. (`threadpoolctl.threadpool_limits`
-lets only one Python thread change it, and would leave it lowered; it serves here to find the library.)
-A BLAS other than OpenBLAS with its own threads is left alone.
+The number is that of the variable PLIANT_THREADS; without it that of OMP_NUM_THREADS; without that all cores this
+process may use (eight at most). `use_threads(n)` sets it for a block. Processes that were forked, or started by
+multiprocessing, use one: their siblings have the other cores.
+
+`together` is how compiled kernels share work: each caller of the kernel takes tasks from a shared counter until
+none is left, so that any number of them, also one, gets everything done. What they compute does not depend on how
+many they are, to the last bit.
+
+BLAS itself runs on one thread meanwhile (`one_blas_thread`): on matrices of a few hundred rows several would only get
+in each other's way. Its number of threads is a setting of the whole process, so it is lowered and restored under a
+lock, by the first to enter and the last to leave, in whatever order Python threads do so.
+(`threadpoolctl.threadpool_limits` lets only one Python thread change it, and would leave it lowered; it serves here to
+find the library.) A BLAS other than OpenBLAS with its own threads is left alone.
 """
 
 from __future__ import annotations
 
 import ctypes
+import multiprocessing
+import os
 import threading
 from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from functools import cache
 
-_lock = threading.Lock()
-_saved: list[int] = []  # thread counts to restore, one per library, while someone is inside
-_users: list[None] = []  # as many as are inside
+from pliant.errors import ArgumentError
 
+_MOST = 8  # threads used unless more are asked for: the problems here do not feed more
 Library = tuple[Callable[[], int], Callable[[int], None]]
+
+
+class _Process:
+    """What belongs to this process and must not survive a fork: threads do not, and locks may be held."""
+
+    def __init__(self, default: int | None = None) -> None:
+        self.lock = threading.Lock()
+        self.saved: list[int] = []  # BLAS thread counts to restore, one per library, while someone is inside
+        self.users = 0  # how many are inside
+        self.default = default  # None: not asked for yet
+        self.chosen: int | None = None  # by use_threads
+        self.team = threading.Lock()  # held while the pool is at work
+        self.pool: ThreadPoolExecutor | None = None
+        self.size = 0  # threads of the pool
+
+
+_process = _Process()
+
+
+def _after_fork() -> None:
+    global _process
+    inside, _process = _process, _Process(default=1)
+    # a fork inside one_blas_thread: the child leaves the block too, and restores what its parent had found
+    _process.saved, _process.users = inside.saved, inside.users
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_after_fork)
+
+
+def thread_count() -> int:
+    """How many threads may share one problem."""
+    if _process.chosen is not None:
+        return _process.chosen
+    if _process.default is None:
+        _process.default = _default()
+    return _process.default
+
+
+def _default() -> int:
+    asked = os.environ.get("PLIANT_THREADS", "").strip()
+    if asked:
+        if not asked.isdecimal() or int(asked) < 1:
+            raise ArgumentError("PLIANT_THREADS", f"is {asked!r}", "a whole number, 1 or more")
+        return int(asked)
+    if multiprocessing.parent_process() is not None:
+        return 1
+    asked = os.environ.get("OMP_NUM_THREADS", "").split(",")[0].strip()
+    if asked.isdecimal() and int(asked) >= 1:
+        return int(asked)
+    usable = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    return min(_MOST, usable)
+
+
+@contextmanager
+def use_threads(count: int) -> Iterator[None]:
+    """Let `count` threads share each problem inside the block; a setting of the whole process."""
+    if isinstance(count, bool) or not isinstance(count, int) or count < 1:
+        raise ArgumentError("count", f"is {count!r}", "a whole number, 1 or more")
+    before, _process.chosen = _process.chosen, count
+    try:
+        yield
+    finally:
+        _process.chosen = before
+
+
+def together(work: Callable[[int], object], members: int) -> None:
+    """Call work(0) here and work(1) ... work(members - 1) in threads beside it; return when none is at work.
+
+    Every call must take tasks from a shared counter until none is left: those that come late, or find the threads
+    busy with another problem, are left out.
+    """
+    process = _process
+    if members <= 1 or not process.team.acquire(blocking=False):
+        work(0)
+        return
+    try:
+        pool = _pool(process, members - 1)
+        others = [pool.submit(work, i) for i in range(1, members)]
+        try:
+            work(0)
+        finally:
+            for other in others:
+                if not other.cancel():
+                    other.result()
+    finally:
+        process.team.release()
+
+
+def _pool(process: _Process, size: int) -> ThreadPoolExecutor:
+    if process.pool is None or process.size < size:
+        if process.pool is not None:
+            process.pool.shutdown(wait=False)
+        process.pool, process.size = ThreadPoolExecutor(size, thread_name_prefix="pliant-team"), size
+    return process.pool
 
 
 @cache
@@ -50,18 +155,20 @@ def blas_libraries() -> tuple[Library, ...]:
 def one_blas_thread() -> Iterator[None]:
     """Run scipy's BLAS on one thread inside the block; costs a few microseconds."""
     libraries = blas_libraries()
-    with _lock:
-        if not _users:
-            _saved[:] = [get() for get, _ in libraries]
+    process = _process
+    with process.lock:
+        if process.users == 0:
+            process.saved[:] = [get() for get, _ in libraries]
             _set(libraries, [1] * len(libraries))
-        _users.append(None)
+        process.users += 1
     try:
         yield
     finally:
-        with _lock:
-            _users.pop()
-            if not _users:
-                _set(libraries, _saved)
+        process = _process
+        with process.lock:
+            process.users -= 1
+            if process.users == 0:
+                _set(libraries, process.saved)
 
 
 def _set(libraries: tuple[Library, ...], counts: list[int]) -> None:

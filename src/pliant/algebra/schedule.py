@@ -1,0 +1,149 @@
+"""How the work of a factorisation is cut into tasks that threads can share.
+
+The assembly tree is cut below its top: what hangs there are subtrees, one task each. The fronts of the top are few
+and large, and are cut into tiles instead. Where to cut is decided by a model of the time that two and four threads
+would take; it does not depend on how many there are, so that the factor does not either. A small factorisation is
+one task.
+"""
+
+from __future__ import annotations
+
+import heapq
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pliant._kernels import cholesky
+from pliant._kernels import symbolic as kernels
+from pliant._kernels.cholesky import TILE
+
+Ints = NDArray[Any]
+# modelled nanoseconds of a whole factorisation from which on it is cut: half a millisecond
+_WORTH = 5e5
+# modelled nanoseconds that threads lose by meeting at the end of a phase, and the most fronts to cut into tiles
+_MEETING = 1.5e3
+_MOST_TILED = 64
+
+
+@dataclass(frozen=True, eq=False)
+class Schedule:
+    """Tasks and workspace of a factorisation.
+
+    Attributes:
+        task_low, task_high: supernodes of each subtree, low <= s < high, the dearest first (nt,).
+        phases: kind, supernode, tile column and number of tasks of each phase (np, 4); see `_kernels.cholesky`.
+        update_ptr: start of the update matrix of each supernode in the workspace (ns,).
+        floating: whether that start counts from the stack of the thread that has the subtree (ns,).
+        fixed_size: size of the workspace before the stacks.
+        stack_size: size of the stack of one thread.
+    """
+
+    task_low: Ints
+    task_high: Ints
+    phases: Ints
+    update_ptr: Ints
+    floating: NDArray[np.bool_]
+    fixed_size: int
+    stack_size: int
+
+    @property
+    def useful_threads(self) -> int:
+        """More threads than this find nothing to do."""
+        return int(self.phases[:, 3].max())
+
+
+def plan(parent: Ints, widths: Ints, heights: Ints) -> Schedule:
+    """Cut the tree of supernodes (in postorder) with so many pivots and further rows into tasks."""
+    costs = kernels.front_costs(widths.astype(np.float64), heights.astype(np.float64))
+    low, total = kernels.subtrees(parent, costs)
+    if costs.sum() < _WORTH:
+        offsets, size = kernels.update_offsets(parent, heights)
+        every = np.ones(parent.size, dtype=bool)
+        one = np.array([[cholesky.SUBTREES, 0, 0, 1]])
+        return Schedule(np.array([0]), np.array([parent.size]), one, offsets, every, 0, int(size))
+    top, roots = _cut(parent, widths, heights, costs, total)
+    tiled = np.zeros(parent.size, dtype=bool)
+    tiled[top] = True
+    inside = ~tiled
+    inside[roots] = False
+    # inside subtrees on stacks; their roots side by side, for the top to take; those of the top on stacks again
+    floating_ptr, stack_size = kernels.update_offsets(parent, np.where(inside, heights, 0))
+    top_ptr, top_size = kernels.update_offsets(parent, np.where(tiled, heights, 0))
+    root_ptr = top_size + np.concatenate(([0], np.cumsum(heights[roots] ** 2)))
+    update_ptr = np.where(inside, root_ptr[-1] + floating_ptr, top_ptr)
+    update_ptr[roots] = root_ptr[:-1]
+    phases = [(cholesky.SUBTREES, 0, 0, roots.size)]
+    for s in top:
+        phases += _tile_phases(s, int(widths[s]), int(heights[s]))
+    return Schedule(
+        task_low=low[roots],
+        task_high=roots + 1,
+        phases=np.array(phases, dtype=np.int64),
+        update_ptr=update_ptr,
+        floating=inside,
+        fixed_size=int(root_ptr[-1]),
+        stack_size=int(stack_size),
+    )
+
+
+def _cut(parent: Ints, widths: Ints, heights: Ints, costs: Any, total: Any) -> tuple[Ints, Ints]:
+    """Supernodes to cut into tiles, ascending, and roots of the subtrees below them, the dearest first."""
+    roots = np.flatnonzero(parent < 0)
+    order = np.argsort(parent, kind="stable")
+    child_ptr = np.searchsorted(parent[order], np.arange(parent.size + 1))
+    waiting = [(-float(total[s]), int(s)) for s in roots]
+    heapq.heapify(waiting)
+    top: list[int] = []
+    tiled = {2: 0.0, 4: 0.0}
+    best, found = np.inf, (list[int](), list[int]())
+    while sum(tiled.values()) < best and len(top) < _MOST_TILED:
+        tasks = sorted(waiting)
+        time = sum(tiled[k] + _longest([-cost for cost, _ in tasks], k) for k in tiled)
+        if time < best:
+            best, found = time, (list(top), [s for _, s in tasks])
+        _, s = heapq.heappop(waiting)
+        below = order[child_ptr[s] : child_ptr[s + 1]]
+        if below.size == 0:
+            break
+        top.append(s)
+        for c in below:
+            heapq.heappush(waiting, (-float(total[c]), int(c)))
+        for threads in tiled:
+            tiled[threads] += _tiled_cost(int(widths[s]), int(heights[s]), float(costs[s]), threads)
+    return np.array(sorted(found[0]), dtype=np.int64), np.array(found[1], dtype=np.int64)
+
+
+def _longest(costs: list[float], threads: int) -> float:
+    """Time of the last of some threads that take tasks, the dearest first."""
+    loads = [0.0] * threads
+    for cost in costs:
+        heapq.heapreplace(loads, loads[0] + cost)
+    return max(loads)
+
+
+def _tiled_cost(w: int, r: int, cost: float, threads: int) -> float:
+    """Modelled time of a front in tiles: its diagonal tiles wait for nobody and nobody helps them."""
+    tiles = -(-w // TILE)
+    rows = -(-(w + r) // TILE)
+    alone = tiles * 2e4 * (min(w, TILE) / TILE) ** 2
+    shared = max(0.0, cost - alone)
+    return alone + shared / min(threads, max(1, rows - 1)) + (2 + 3 * tiles) * _MEETING
+
+
+def _tile_phases(s: int, w: int, r: int) -> list[tuple[int, int, int, int]]:
+    """Phases of one front in tiles."""
+    columns, rows = -(-w // TILE), -(-(w + r) // TILE)
+    phases = [(cholesky.COLUMNS, s, 0, columns)]
+    for j in range(columns):
+        phases.append((cholesky.DIAGONAL, s, j, 1))
+        below = w + r - min(w, (j + 1) * TILE)
+        if below > 0:
+            phases.append((cholesky.BELOW, s, j, -(-below // TILE)))
+        reach = min((j + 1) & -(j + 1), columns - (j + 1))
+        if reach > 0:
+            phases.append((cholesky.RIGHT_OF, s, j, sum(rows - c for c in range(j + 1, j + 1 + reach))))
+    if r > 0:
+        phases.append((cholesky.UPDATE, s, 0, -(-r // TILE)))
+    return phases
