@@ -9,10 +9,13 @@ import numpy as np
 
 from pliant import checks
 from pliant._kernels import beam as kernels
+from pliant._kernels.beam_chain import located
+from pliant._kernels.beam_pull import balance
 from pliant.errors import ArgumentError, UnknownNameError
 from pliant.lie import matrix_from_quaternion
 from pliant.models.beam_drives import BeamDrives
 from pliant.models.beam_layout import BeamLayout
+from pliant.models.beam_skin import BeamSkin
 from pliant.models.contract import Operator
 from pliant.models.sizes import LaidOut
 from pliant.robot import Robot
@@ -33,17 +36,22 @@ class BeamModel(LaidOut):
         robot: a robot of `RodBody` only, without parents; their bases are held, or move along one `Slide`.
         elements: elements per rod, or per rod by name.
         shear: Timoshenko instead of Euler-Bernoulli.
+        capsules: of the skin, per element, along the curve between its nodes. With 1 the rod touches things as the
+            polyline of its nodes; more of them follow bends between the nodes and make more points that may touch.
     """
 
     #: `displacement_rows` is the transpose of `actuation`
     conservative = True
 
-    def __init__(self, robot: Robot, *, elements: int | Mapping[str, int] = 10, shear: bool = False) -> None:
+    def __init__(
+        self, robot: Robot, *, elements: int | Mapping[str, int] = 10, shear: bool = False, capsules: int = 1
+    ) -> None:
         self.robot = robot
         self.layout = BeamLayout(robot, elements, shear)
         self.drives = BeamDrives(self.layout, robot.actuators)
         self.layout.couple(self.drives.pairs)
         self.drives.number(self.layout)
+        self._skin = BeamSkin(self.layout, checks.count("capsules", capsules))
         self._points = self._named_points()
 
     def __repr__(self) -> str:
@@ -59,24 +67,7 @@ class BeamModel(LaidOut):
         The elements turn with their nodes instead of being sheared along the tangent: a rod is far stiffer in
         length than in bending, and Newton's method would have to undo the stretch of every large rotation.
         """
-        L = self.layout
-        p, Q = self.poses(q)
-        n = len(p)
-        angle, move = np.zeros((n, 3)), np.zeros((n, 3))
-        angle[L.free], move[L.free] = dq[L.free_v[:, :3]], dq[L.free_v[:, 3:]]
-        for (node, axis), i in zip(L.bases, L.slide_v):
-            move[node] = dq[i] * axis
-        a, b = L.ends.T
-        mean, d = 0.5 * (angle[a] + angle[b]), p[b] - p[a]
-        d = _rotated(mean, d) + (move[b] - move[a]) - np.cross(mean, d)
-        out = np.empty(self.nq)
-        out[L.slide_q] = q[L.slide_q] + dq[L.slide_v]
-        p += move  # right for the first nodes; the others follow along the chain
-        for first, last, elements in L.chains:
-            p[first + 1 : last + 1] = p[first] + np.cumsum(d[elements], axis=0)
-        out[L.free_q[:, :3]] = p[L.free]
-        out[L.free_q[:, 3:]] = _turned(angle, Q)[L.free]
-        return out
+        return self.layout.retract(self._check(q), np.ascontiguousarray(dq, dtype=np.float64))
 
     def travel(self, dq: Array) -> float:
         """How far an increment moves the nodes and, by turning, the points between them [m]."""
@@ -92,37 +83,28 @@ class BeamModel(LaidOut):
         elastic = kernels.element_forces(
             p, Q, L.ends, L.lengths, L.stiffness, L.strain, 0, np.zeros((len(p), 6)), L.no_blocks
         )
-        potential = float((L.mass[:, None] * L.gravity * p).sum())
+        potential = float((L.weight * p).sum())
         driven = float(np.asarray(effort) @ self.displacement(q)) if self.nu else 0.0
         return float(elastic) - potential - driven
 
     def force(self, q: Array, effort: Array) -> Array:
         """Residual generalised force, zero at equilibrium (nv,)."""
-        p, Q = self.poses(q)
-        wrench = self._wrench(p, Q, effort, 0, self.layout.no_blocks)
-        out = self.layout.reduce(wrench)
-        self.drives.add_slides(effort, out)
-        return out
+        return self._balance(q, effort, False)[0]
 
     def linearise(self, q: Array, effort: Array) -> tuple[Array, Operator]:
         """Force and stiffness in one pass."""
-        p, Q = self.poses(q)
-        L = self.layout
-        elements = np.empty((len(L.ends), 12, 12))
-        wrench = self._wrench(p, Q, effort, 1, elements)
-        blocks = L.gather(elements)
-        self.drives.add_hessian(p, Q, effort, blocks)
-        out = L.reduce(wrench)
-        self.drives.add_slides(effort, out)
-        return out, L.matrix(blocks)
+        force, blocks = self._balance(q, effort, True)
+        return force, self.layout.matrix(blocks)
 
-    def _wrench(self, p: Array, Q: Array, effort: Array, mode: int, elements: Array) -> Array:
-        L = self.layout
-        wrench = np.zeros((len(p), 6))
-        wrench[:, 3:] = L.mass[:, None] * L.gravity
-        kernels.element_forces(p, Q, L.ends, L.lengths, L.stiffness, L.strain, mode, wrench, elements)
-        self.drives.add_wrench(self.drives.carried(p, Q), effort, wrench)
-        return wrench
+    def _balance(self, q: Array, effort: Array, tangent: bool) -> tuple[Array, Array]:
+        L, D = self.layout, self.drives
+        wrench, blocks = balance(
+            *self.poses(q), L.ends, L.lengths, L.stiffness, L.strain, L.weight, L.element_pairs, len(L.pairs),
+            *D.acting, D.pair, D.own, np.ascontiguousarray(effort, dtype=np.float64), tangent,
+        )  # fmt: skip
+        out = L.reduce(wrench)
+        D.add_slides(effort, out)
+        return out, blocks
 
     def stiffness(self, q: Array, effort: Array) -> Operator:
         """-d force / d q, symmetric, exact at equilibrium; block tridiagonal unless cables skip nodes (nv, nv)."""
@@ -139,17 +121,7 @@ class BeamModel(LaidOut):
 
     def displacement_rows(self, q: Array) -> Array:
         """d displacement / d q (nu, nv)."""
-        p, Q = self.poses(q)
-        rows = np.zeros((self.nu, self.nv))
-        carried = self.drives.carried(p, Q)
-        for i in range(self.nu):
-            unit = np.zeros(self.nu)
-            unit[i] = 1.0
-            wrench = np.zeros((len(p), 6))
-            self.drives.add_wrench(carried, unit, wrench)
-            rows[i] = self.layout.reduce(wrench)
-            self.drives.add_slides(unit, rows[i])
-        return rows
+        return self.drives.rows(*self.poses(q))
 
     # ---- points ------------------------------------------------------------------------------------------
     def locate(self, q: Any, points: str | Sequence[str], *, jacobian: bool = False) -> Placement:
@@ -160,23 +132,15 @@ class BeamModel(LaidOut):
         for name in names:
             if name not in self._points:
                 raise UnknownNameError("point", name, self._points)
-        position, rotation = np.empty((len(names), 3)), np.empty((len(names), 3, 3))
-        rows = np.zeros((len(names), 6, self.nv)) if jacobian else None
-        for i, name in enumerate(names):
-            node, offset, frame = self._points[name]
-            R = matrix_from_quaternion(Q[node])
-            arm = R @ offset
-            position[i], rotation[i] = p[node] + arm, R @ frame
-            if rows is not None:
-                for k in range(3):
-                    e = np.eye(3)[k]
-                    turn, move = np.zeros((len(p), 6)), np.zeros((len(p), 6))
-                    turn[node, :3] = e
-                    move[node, :3], move[node, 3:] = np.cross(arm, e), e
-                    rows[i, k], rows[i, 3 + k] = self.layout.reduce(turn), self.layout.reduce(move)
+        chosen = [self._points[name] for name in names]
+        nodes = np.array([n for n, _, _ in chosen], dtype=np.int64)
+        offsets = np.array([o for _, o, _ in chosen]).reshape(-1, 3)
+        frames = np.array([f for _, _, f in chosen]).reshape(-1, 3, 3)
+        L = self.layout
+        position, rotation, rows = located(p, Q, nodes, offsets, frames, L.place, L.share, self.nv, jacobian)
         if single:
-            return Placement(names, position[0], rotation[0], None if rows is None else rows[0])
-        return Placement(names, position, rotation, rows)
+            return Placement(names, position[0], rotation[0], rows[0] if jacobian else None)
+        return Placement(names, position, rotation, rows if jacobian else None)
 
     def centre_of_mass(self, q: Array) -> tuple[Array, Array]:
         """Centre of mass [m] (3,) and its derivative (3, nv)."""
@@ -201,23 +165,16 @@ class BeamModel(LaidOut):
     # ---- surface -----------------------------------------------------------------------------------------
     @property
     def skin(self) -> Skin:
-        """Capsules between the nodes."""
-        L = self.layout
-        return Skin(np.zeros((0, 3), np.int64), L.ends, L.radius, L.body_of)
+        """Capsules along the rods."""
+        return self._skin.topology
 
     def skin_positions(self, q: Array) -> Array:
-        """World positions of the nodes [m] (n, 3)."""
-        return self.poses(q)[0]
+        """World positions of the skin's vertices [m] (n, 3)."""
+        return self._skin.positions(*self.poses(q))
 
     def skin_rows(self, q: Array, vertices: Array, weights: Array, directions: Array) -> Array:
         """Derivative of sum_k w[i,k] d[i] . x[vertices[i,k]] w.r.t. q (m, nv)."""
-        L = self.layout
-        out = np.zeros((len(vertices), self.nv))
-        for i in range(len(vertices)):
-            g = np.zeros((len(L.rest_p), 6))
-            np.add.at(g[:, 3:], vertices[i], weights[i][:, None] * directions[i])
-            out[i] = L.reduce(g)
-        return out
+        return self._skin.rows(self.poses(q)[1], vertices, weights, directions)
 
     # ---- dynamics ----------------------------------------------------------------------------------------
     def inertia(self, q: Array) -> Operator:
@@ -266,20 +223,3 @@ class BeamModel(LaidOut):
             for alias in (f"{name}.tip", *(("tip",) if len(L.tips) == 1 else ())):
                 out.setdefault(alias, (node, np.zeros(3), np.eye(3)))
         return out
-
-
-def _rotated(angle: Array, d: Array) -> Array:
-    """exp(angle) d for many vectors (n, 3), by Rodrigues' formula."""
-    size = np.linalg.norm(angle, axis=1, keepdims=True)
-    once = np.cross(angle, d)
-    return d + np.sinc(size / np.pi) * once + 0.5 * np.sinc(0.5 * size / np.pi) ** 2 * np.cross(angle, once)
-
-
-def _turned(angle: Array, Q: Array) -> Array:
-    """Quaternions of exp(angle) after Q, for many (n, 3), (n, 4)."""
-    half = 0.5 * np.linalg.norm(angle, axis=1, keepdims=True)
-    w, v = np.cos(half), 0.5 * np.sinc(half / np.pi) * angle
-    scalar = w * Q[:, :1] - (v * Q[:, 1:]).sum(axis=1, keepdims=True)
-    vector = w * Q[:, 1:] + Q[:, :1] * v + np.cross(v, Q[:, 1:])
-    out = np.hstack([scalar, vector])
-    return out / np.linalg.norm(out, axis=1, keepdims=True)

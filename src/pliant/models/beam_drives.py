@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from pliant._kernels.beam import add_moment, path_gradient, path_hessian, path_length
+from pliant._kernels import beam_pull as kernels
 from pliant.actuators import Actuator, Cable, PointForce, Slide
 from pliant.errors import ArgumentError
 from pliant.models.beam_layout import BeamLayout
@@ -34,114 +34,85 @@ class BeamDrives:
             offset.append(o)
             return len(node) - 1
 
-        self._kind: list[tuple[str, Any]] = []
-        for a in self.actuators:
+        self._paths: dict[int, Array] = {}  # carried points of each cable
+        pushed: list[tuple[int, int, Array]] = []
+        sliding: list[tuple[int, int]] = []
+        for number, a in enumerate(self.actuators):
             if isinstance(a, Cable):
                 for name in ("friction", "tube_stiffness"):
                     if getattr(a, name):
                         raise ArgumentError(f"{a.name}.{name}", "not modelled on beams", "0")
                 points = [] if a.pull_point is None else [carry(a.pull_point, "", a.name, True)]
                 points += [carry(x, a.body, f"{a.name}.points", i in a.world) for i, x in enumerate(a.points)]
-                self._kind.append(("path", np.array(points, dtype=np.int64)))
+                self._paths[number] = np.array(points, dtype=np.int64)
             elif isinstance(a, PointForce):
-                self._kind.append(("point", (carry(a.point, a.body, f"{a.name}.point"), np.array(a.direction))))
+                pushed.append((number, carry(a.point, a.body, f"{a.name}.point"), np.array(a.direction, dtype=float)))
             elif isinstance(a, Slide):
-                self._kind.append(("slide", layout.slide_index(a.part)))
+                sliding.append((number, layout.slide_index(a.part)))
             else:
                 raise ArgumentError(a.name, f"{a.kind!r} does not act on beams", "Cable, PointForce, Slide")
         self.node = np.array(node, dtype=np.int64)
         self.offset = np.array(offset).reshape(-1, 3)
-        segments = [np.column_stack([k[:-1], k[1:]]) for kind, k in self._kind if kind == "path"]
-        joined = np.vstack(segments) if segments else np.zeros((0, 2), np.int64)
-        both = self.node[joined]
-        self.pairs = both[(both >= 0).all(axis=1)] if len(both) else np.zeros((0, 2), np.int64)
+        segments = [np.column_stack([k[:-1], k[1:]]) for k in self._paths.values()]
+        self.ends = np.vstack(segments) if segments else np.zeros((0, 2), np.int64)
+        self.owner = np.repeat(list(self._paths), [len(s) for s in segments]).astype(np.int64)
+        self.pusher = np.array([i for i, _, _ in pushed], dtype=np.int64)
+        self.at = np.array([k for _, k, _ in pushed], dtype=np.int64)
+        self.along = np.array([d for _, _, d in pushed]).reshape(-1, 3)
+        self.slides = np.array([i for i, _ in sliding], dtype=np.int64)
+        self._which = np.array([k for _, k in sliding], dtype=np.int64)
+        both = self.node[self.ends]
+        self.pairs = both[(both >= 0).all(axis=1)]
         self._rest = np.zeros(len(self.actuators))
         self._rest = self.values(layout.rest_p, layout.rest_Q, layout.rest)
 
     def number(self, layout: BeamLayout) -> None:
-        """Where the second derivatives of each path go, once the pattern is fixed."""
-        self._path_pairs: dict[int, Array] = {}
-        for i, (kind, points) in enumerate(self._kind):
-            if kind != "path":
-                continue
-            table = np.full((len(points) - 1, 3), -1, dtype=np.int64)
-            for s, (a, b) in enumerate(zip(self.node[points[:-1]], self.node[points[1:]])):
-                if a >= 0:
-                    table[s, 0] = layout.pair(a, a)
-                if b >= 0:
-                    table[s, 1] = layout.pair(b, b)
-                if a >= 0 and b >= 0:
-                    table[s, 2] = layout.pair(a, b)
-            self._path_pairs[i] = table
-        self._own = np.array([layout.pair(n, n) if n >= 0 else -1 for n in self.node], dtype=np.int64)
+        """Where the second derivatives of each segment go, once the pattern is fixed."""
+        self.pair = np.full((len(self.ends), 3), -1, dtype=np.int64)
+        for s, (a, b) in enumerate(self.node[self.ends]):
+            if a >= 0:
+                self.pair[s, 0] = layout.pair(a, a)
+            if b >= 0:
+                self.pair[s, 1] = layout.pair(b, b)
+            if a >= 0 and b >= 0:
+                self.pair[s, 2] = layout.pair(a, b)
+        self.own = np.array([layout.pair(n, n) if n >= 0 else -1 for n in self.node], dtype=np.int64)
 
-    def carried(self, p: Array, Q: Array) -> tuple[Array, Array]:
-        """Positions of the carried points and their arms about their nodes (m, 3)."""
-        arm = np.zeros_like(self.offset)
-        x = self.offset.copy()
-        held = self.node >= 0
-        if held.any():
-            nodes = self.node[held]
-            arm[held] = _turned(Q[nodes], self.offset[held])
-            x[held] = p[nodes] + arm[held]
-        return x, arm
+    @property
+    def acting(self) -> tuple[Array, ...]:
+        """What the kernels ask for: carried points, segments with their owners, pushed points with theirs."""
+        return self.node, self.offset, self.ends, self.owner, self.at, self.along, self.pusher
 
     def values(self, p: Array, Q: Array, q: Array) -> Array:
         """Displacements (nu,)."""
-        x, _ = self.carried(p, Q)
-        out = np.empty(len(self._kind))
-        for i, (kind, data) in enumerate(self._kind):
-            if kind == "path":
-                out[i] = -path_length(x, data[:-1], data[1:])
-            elif kind == "point":
-                out[i] = data[1] @ x[data[0]]
-            else:
-                out[i] = q[self._layout.slide_q[data]]
+        x, _ = kernels.carry(p, Q, self.node, self.offset)
+        out = kernels.coordinates(x, *self.acting[2:], len(self.actuators))
+        out[self.slides] = q[self._layout.slide_q[self._which]]
         return out - self._rest
 
-    def _pull(self, x: Array, effort: Array) -> Array:
-        """Force on the carried points (m, 3)."""
-        f = np.zeros_like(x)
-        for (kind, data), e in zip(self._kind, effort):
-            if kind == "path" and e:
-                path_gradient(x, data[:-1], data[1:], -float(e), f)
-            elif kind == "point" and e:
-                f[data[0]] += float(e) * data[1]
-        return f
-
-    def add_wrench(self, carried: tuple[Array, Array], effort: Array, wrench: Array) -> None:
-        """Add the wrenches of the actuators on the nodes (n, 6), for points `carried`; see `add_slides` for slides."""
-        x, arm = carried
-        f = self._pull(x, effort)
-        held = self.node >= 0
-        np.add.at(wrench[:, 3:], self.node[held], f[held])
-        np.add.at(wrench[:, :3], self.node[held], np.cross(arm[held], f[held]))
+    def rows(self, p: Array, Q: Array) -> Array:
+        """Derivatives of the displacements (nu, nv)."""
+        L = self._layout
+        x, arm = kernels.carry(p, Q, self.node, self.offset)
+        return kernels.coordinate_rows(
+            x, arm, self.node, *self.acting[2:], L.place, L.share, self.slides, L.slide_v[self._which],
+            len(self.actuators), L.nv,
+        )  # fmt: skip
 
     def add_slides(self, effort: Array, out: Array) -> None:
         """Add the forces of the slides to the generalised force (nv,)."""
-        for (kind, data), e in zip(self._kind, effort):
-            if kind == "slide":
-                out[self._layout.slide_v[data]] += e
-
-    def add_hessian(self, p: Array, Q: Array, effort: Array, blocks: Array) -> None:
-        """Add -sum effort d^2 displacement / dq^2 to the node blocks (pairs, 6, 6)."""
-        x, arm = self.carried(p, Q)
-        for i, ((kind, data), e) in enumerate(zip(self._kind, effort)):
-            if kind == "path" and e:
-                path = self._path_pairs[i]
-                path_hessian(x, arm, data[:-1], data[1:], float(e), self.node, path, blocks)
-        f = self._pull(x, effort)
-        for k in np.flatnonzero((self.node >= 0) & f.any(axis=1)):
-            add_moment(arm[k], -f[k], blocks[self._own[k]])
+        if len(self.slides):
+            out[self._layout.slide_v[self._which]] += np.asarray(effort)[self.slides]
 
     def read(self, p: Array, Q: Array, state: Any) -> dict[str, float]:
         """Readings of all actuators."""
-        x, _ = self.carried(p, Q)
+        x, _ = kernels.carry(p, Q, self.node, self.offset)
         value = self.values(p, Q, state.q)
+        length = -kernels.coordinates(x, *self.acting[2:], len(self.actuators))
         out: dict[str, float] = {}
-        for a, (kind, data), d, e in zip(self.actuators, self._kind, value, state.effort):
-            if kind == "path":
-                out[f"{a.name}.length"] = float(path_length(x, data[:-1], data[1:]))
+        for i, (a, d, e) in enumerate(zip(self.actuators, value, state.effort)):
+            if i in self._paths:
+                out[f"{a.name}.length"] = float(length[i])
                 out[f"{a.name}.tension"] = float(e)
             else:
                 out[f"{a.name}.displacement"] = float(d)
@@ -150,13 +121,5 @@ class BeamDrives:
 
     def paths(self, p: Array, Q: Array) -> dict[str, Array]:
         """Polylines of the cables [m]."""
-        x, _ = self.carried(p, Q)
-        return {a.name: x[data] for a, (kind, data) in zip(self.actuators, self._kind) if kind == "path"}
-
-
-def _turned(Q: Array, offsets: Array) -> Array:
-    """Vectors (m, 3) turned by quaternions wxyz (m, 4), normalised here."""
-    Q = Q / np.sqrt(np.einsum("ni,ni->n", Q, Q))[:, None]
-    w, u = Q[:, :1], Q[:, 1:]
-    twist = 2.0 * np.cross(u, offsets)
-    return offsets + w * twist + np.cross(u, twist)
+        x, _ = kernels.carry(p, Q, self.node, self.offset)
+        return {self.actuators[i].name: x[points] for i, points in self._paths.items()}

@@ -6,6 +6,8 @@ from collections.abc import Mapping
 
 import numpy as np
 
+from pliant._kernels import beam_chain, beam_pull
+from pliant._kernels.beam import measure
 from pliant.actuators import Slide
 from pliant.algebra.symmetric import SymmetricMatrix, SymmetricPattern
 from pliant.bodies import RodBody
@@ -69,20 +71,19 @@ class BeamLayout:
             self.first[rod.name], self.tips[rod.name] = nodes, nodes + n
             nodes += n + 1
         self.rods = rods
-        self.chains: list[tuple[int, int, slice]] = []  # first node, last node, elements of each rod
-        for i, rod in enumerate(rods):
-            a, b = self.first[rod.name], self.tips[rod.name]
-            self.chains.append((a, b, slice(a - i, b - i)))
+        starts = np.array([self.first[rod.name] for rod in rods])
+        elements_before = starts - np.arange(len(rods))
+        # first node, last node, first element of each rod
+        self.chains = np.column_stack([starts, list(self.tips.values()), elements_before]).astype(np.int64)
         self.rest_p, self.rest_Q = np.vstack(p), np.vstack(Q)
         self.ends, self.lengths = np.vstack(ends).astype(np.int64), np.concatenate(lengths)
         self.stiffness = np.ascontiguousarray(np.vstack(stiffness))
         self.mass, self.turning = np.concatenate(mass), np.vstack(turning)
+        self.weight = self.mass[:, None] * self.gravity
         self.radius, self.body_of = np.concatenate(radius), np.concatenate(body)
         self.viscosity, self.drag = np.concatenate(viscosity), np.concatenate(drag)
         self.strain = np.empty((len(self.ends), 6))
         self.no_blocks = np.zeros((0, 12, 12))
-        from pliant._kernels.beam import measure
-
         measure(self.rest_p, self.rest_Q, self.ends, self.lengths, self.strain)
         self._number()
 
@@ -106,7 +107,15 @@ class BeamLayout:
                 rest += [self.rest_p[node], self.rest_Q[node]]
                 q, v = q + 7, v + 6
         self.free, self.free_q, self.free_v = np.array(free), np.array(free_q), np.array(free_v)
+        self.first_q, self.first_v = (np.ascontiguousarray(x[:, 0]) for x in (self.free_q, self.free_v))
         self.slide_q, self.slide_v = np.array(slide_q, dtype=int), np.array(slide_v, dtype=int)
+        self.base_nodes = np.array([node for node, _ in self.bases], dtype=np.int64)
+        self.base_axes = np.array([axis for _, axis in self.bases], dtype=float).reshape(-1, 3)
+        # which degree of freedom each component of a node belongs to, and how much of it
+        self.place, self.share = np.full((len(self.rest_p), 6), -1), np.ones((len(self.rest_p), 6))
+        self.place[self.free] = self.free_v
+        for (node, axis), i in zip(self.bases, self.slide_v):
+            self.place[node, 3:], self.share[node, 3:] = i, axis
         self.nq, self.nv = q, v
         self.rest = np.concatenate(rest)
         self.rest.setflags(write=False)
@@ -117,19 +126,20 @@ class BeamLayout:
 
     def poses(self, q: Array) -> tuple[Array, Array]:
         """Positions (n, 3) and quaternions (n, 4) of all nodes."""
-        p, Q = self.rest_p.copy(), self.rest_Q.copy()
-        p[self.free], Q[self.free] = q[self.free_q[:, :3]], q[self.free_q[:, 3:]]
-        for (node, axis), i in zip(self.bases, self.slide_q):
-            p[node] += q[i] * axis
-        return p, Q
+        return beam_chain.node_poses(
+            q, self.rest_p, self.rest_Q, self.free, self.first_q, self.base_nodes, self.base_axes, self.slide_q
+        )
+
+    def retract(self, q: Array, dq: Array) -> Array:
+        """The configuration after an increment; see `BeamModel.retract`."""
+        return beam_chain.retracted(
+            q, dq, *self.poses(q), self.ends, self.chains, self.free, self.first_q, self.first_v,
+            self.base_nodes, self.base_axes, self.slide_q, self.slide_v,
+        )  # fmt: skip
 
     def reduce(self, wrench: Array) -> Array:
         """Pull node wrenches (moment, force) (n, 6) back to the degrees of freedom (nv,)."""
-        out = np.zeros(self.nv)
-        out[self.free_v] = wrench[self.free]
-        for (node, axis), i in zip(self.bases, self.slide_v):
-            out[i] = axis @ wrench[node, 3:]
-        return out
+        return beam_chain.pulled_back(wrench, self.place, self.share, self.nv)
 
     def carrier(self, position: Array, body: str, name: str) -> tuple[int, Array]:
         """The node that carries a point of the rest pose, and the offset in the node's axes."""
@@ -157,13 +167,9 @@ class BeamLayout:
         self.element_pairs = np.array(
             [[self.pair(a, a), self.pair(a, b), self.pair(b, b)] for a, b in self.ends], dtype=np.int64
         )
-        dof = np.full((len(self.rest_p), 6), -1)
-        dof[self.free] = self.free_v
-        slide = {node: int(v) for (node, _), v in zip(self.bases, self.slide_v)}
-        axis = dict(self.bases)
         rows, cols, source, weight = [], [], [], []
         for i, (a, b) in enumerate(every):
-            left, right = _columns(int(a), dof, slide, axis), _columns(int(b), dof, slide, axis)
+            left, right = self._columns(int(a)), self._columns(int(b))
             for r, row, wr in left:
                 for c, col, wc in right:
                     for x, y in ((r, c), (c, r))[: 1 if a == b else 2]:
@@ -178,6 +184,11 @@ class BeamLayout:
         self.pattern = SymmetricPattern.from_coo(np.array(rows), np.array(cols), self.nv)
         self._slots = self.pattern.slots(np.array(rows), np.array(cols))
 
+    def _columns(self, node: int) -> list[tuple[int, int, float]]:
+        """(degree of freedom, component of the node, weight) of everything that moves a node."""
+        every = zip(self.place[node], range(6), self.share[node])
+        return [(int(v), k, float(w)) for v, k, w in every if v >= 0 and w]
+
     def pair(self, a: int, b: int) -> int:
         """Index of the block of two nodes."""
         return self._pair_of[(int(min(a, b)), int(max(a, b)))]
@@ -185,9 +196,7 @@ class BeamLayout:
     def gather(self, elements: Array) -> Array:
         """Blocks per pair of nodes (pairs, 6, 6) from blocks per element (ne, 12, 12)."""
         blocks = np.zeros((len(self.pairs), 6, 6))
-        np.add.at(blocks, self.element_pairs[:, 0], elements[:, :6, :6])
-        np.add.at(blocks, self.element_pairs[:, 1], elements[:, :6, 6:])
-        np.add.at(blocks, self.element_pairs[:, 2], elements[:, 6:, 6:])
+        beam_pull.gather(elements, self.element_pairs, blocks)
         return blocks
 
     @property
@@ -197,10 +206,10 @@ class BeamLayout:
 
     def matrix(self, blocks: Array) -> SymmetricMatrix | Array:
         """The matrix of the degrees of freedom from blocks per pair of nodes."""
-        values = self._weight * blocks.reshape(-1)[self._source]
         if self.dense:
-            return np.bincount(self._places, weights=values, minlength=self.nv**2).reshape(self.nv, self.nv)
-        data = np.bincount(self._slots, weights=values, minlength=self.pattern.nnz).astype(float)
+            data = beam_pull.scattered(blocks, self._source, self._weight, self._places, self.nv**2)
+            return data.reshape(self.nv, self.nv)
+        data = beam_pull.scattered(blocks, self._source, self._weight, self._slots, self.pattern.nnz)
         return SymmetricMatrix(self.pattern, data)
 
     def mass_blocks(self, Q: Array, factor: Array) -> Array:
@@ -212,15 +221,6 @@ class BeamLayout:
             block[:3, :3] = factor[node] * (R * self.turning[node]) @ R.T
             block[3:, 3:] = factor[node] * self.mass[node] * np.eye(3)
         return blocks
-
-
-def _columns(
-    node: int, dof: Array, slide: Mapping[int, int], axis: Mapping[int, Array]
-) -> list[tuple[int, int, float]]:
-    """(degree of freedom, component of the node, weight) of everything that moves a node."""
-    if node in slide:
-        return [(slide[node], 3 + k, float(axis[node][k])) for k in range(3) if axis[node][k]]
-    return [(int(dof[node, k]), k, 1.0) for k in range(6) if dof[node, k] >= 0]
 
 
 def _counts(names: list[str], elements: int | Mapping[str, int]) -> dict[str, int]:
