@@ -90,7 +90,7 @@ def _candidates(
     """Simplices that may be lower inside than at their vertices, by more than the sag."""
     near = may_be_lower_inside(x, simplices, gap, normal, how.alarm, how.sag, obstacle.convex)
     keep = np.flatnonzero(near)
-    if obstacle.convex or not len(keep):
+    if obstacle.convex or not len(keep) or (simplices.shape[1] == 2 and hasattr(obstacle, "lowest_on_segments")):
         return keep
     # Nothing bounds the distance from below; one coarse look decides.
     grid = _grid(4 if simplices.shape[1] == 3 else 8, simplices.shape[1])
@@ -114,7 +114,10 @@ def _grid(order: int, size: int) -> Array:
 def _lowest(corners: Array, thickness: Array, obstacle: Obstacle) -> Array:
     """Barycentric coordinates of the lowest point of each simplex (m, k), by nested grids."""
     m, size = corners.shape[:2]
-    if isinstance(obstacle, Sphere) and not np.any(thickness):
+    own = getattr(obstacle, "lowest_on_segments", None)
+    if own is not None and size == 2:
+        return own(corners, thickness)
+    if isinstance(obstacle, Sphere) and np.array_equal(thickness, np.broadcast_to(thickness[:, :1], thickness.shape)):
         return nearest_points(obstacle.pose.apply(np.asarray(obstacle.centre)[None])[0], corners)
     if isinstance(obstacle, Cylinder | Capsule):
         pose, a = obstacle.pose, np.asarray(obstacle.a)

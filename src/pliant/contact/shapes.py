@@ -8,8 +8,9 @@ from typing import Any
 
 import numpy as np
 
+from pliant._kernels.pipe import pipe_lowest, pipe_nearest, pipe_signed
 from pliant.contact.obstacles import Array, Obstacle, positive
-from pliant.contact.primitives import normalised, orthogonal, outer, revolved
+from pliant.contact.primitives import normalised, outer, revolved
 from pliant.errors import ArgumentError
 
 
@@ -132,7 +133,10 @@ class Pipe(Obstacle):
             low.append(lower)
             high.append(upper)
             radius_of.append(np.full(count, radius))
-        packed = (*(np.concatenate(x) for x in (start, end, low, high, radius_of)),)
+        first, last, lower, upper, every = (np.concatenate(x) for x in (start, end, low, high, radius_of))
+        axis = last - first
+        # start, axis, square of its length, least and largest parameter, radius
+        packed = (first, axis, np.einsum("si,si->s", axis, axis), lower, upper, every)
         object.__setattr__(self, "_segments", packed)
 
     @staticmethod
@@ -144,39 +148,31 @@ class Pipe(Obstacle):
             raise ArgumentError(argument, "two successive points coincide", "different successive points")
         return line
 
-    def _nearest(self, points: Array) -> tuple[Array, Array, Array, Array, Array]:
-        start, end, low, high, radius = self._segments
-        axis = end - start
-        t = np.einsum("nsi,si->ns", points[:, None] - start, axis) / np.einsum("si,si->s", axis, axis)
-        inner = np.clip(t, low, high)
-        offset = points[:, None] - start - inner[:, :, None] * axis
-        free = radius - np.sqrt(np.einsum("nsi,nsi->ns", offset, offset))
-        best = np.argmax(free, axis=1)
-        rows = np.arange(len(points))
-        direction = axis[best] / np.linalg.norm(axis[best], axis=1)[:, None]
-        barrel = (t[rows, best] > low[best]) & (t[rows, best] < high[best])
-        return free[rows, best], offset[rows, best], direction, barrel, radius[best]
-
     def signed(self, points: Array) -> tuple[Array, Array]:
         """Distance (n,) and gradient (n, 3) in the own frame; the gradient points to the centreline."""
-        free, offset, direction, _, _ = self._nearest(points)
-        fallback = orthogonal(direction[0]) if len(direction) else np.zeros(3)
-        return free, -normalised(offset, fallback)[1]
+        return pipe_signed(np.ascontiguousarray(points), *self._segments)
 
     def hessian(self, points: Array) -> Array:
         """-(I - n n^T [- a a^T on a barrel]) / rho, rho the distance to the centreline."""
-        _, offset, direction, barrel, _ = self._nearest(points)
+        _, offset, tube, barrel = pipe_nearest(np.ascontiguousarray(points), *self._segments)
+        axis, square = self._segments[1:3]
+        direction = axis[tube] / np.sqrt(square[tube])[:, None]
         rho, n = normalised(offset, np.array([0.0, 0.0, 1.0]))
         flat = barrel[:, None, None] * outer(direction)
         return -(np.eye(3) - outer(n) - flat) / np.maximum(rho, 1e-300)[:, None, None]
 
+    def lowest_on_segments(self, corners: Array, thickness: Array) -> Array:
+        """Weights (m, 2) of the points of segments (m, 2, 3) of given thickness (m, 2) that have the least gap."""
+        own = np.ascontiguousarray(self.pose.undo(corners.reshape(-1, 3))).reshape(corners.shape)
+        return pipe_lowest(own, np.ascontiguousarray(thickness), 8, *self._segments)
+
     def triangulation(self) -> tuple[Array, Array]:
         """One open tube per segment, seen from inside."""
         vertices, triangles, count = [], [], 0
-        for a, b, r in zip(self._segments[0], self._segments[1], self._segments[4], strict=True):
-            length = float(np.linalg.norm(b - a))
+        for a, axis, square, r in zip(*self._segments[:3], self._segments[5], strict=True):
+            length = float(np.sqrt(square))
             profile = np.array([[0, 0], [0, r], [length, r], [length, 0]])
-            v, t = revolved(profile, a, (b - a) / length, sides=24)
+            v, t = revolved(profile, a, axis / length, sides=24)
             sides = t[(t >= 2).all(axis=1)]  # leave out the two lids
             vertices.append(v)
             triangles.append(sides[:, ::-1] + count)
