@@ -8,6 +8,14 @@ tetrahedron, hexahedron) goes through the quadrature kernels. Arrays:
     material(ne,)       index into codes (nm,) and params (nm, np)
     scale   (ne,)       factor on the elastic energy of each element
     slots   (ne, 3k, 3k) positions in the values of the global matrix, -1 where a dof is held
+
+Several threads share an assembly by nodes: each passes over the elements that touch its nodes, in ascending order, and
+adds what belongs to these nodes, so that every sum is the same whoever computes it:
+
+    chosen  (nc,)       the elements to pass over
+    owner   (N,)        which part of the work each node belongs to
+    part                the part to do: forces and rows of its nodes, energies of elements whose first node it owns
+    energies(ne,)       scaled energy of each element [J]; inf where the law does not admit the deformation
 """
 
 from __future__ import annotations
@@ -18,7 +26,7 @@ from numba import njit
 from pliant._kernels.materials import distortion_energy, distortion_stress, distortion_tangent, volumetric
 
 
-@njit(cache=True)
+@njit(cache=True, nogil=True)
 def cofactor(F, C):
     """Write the cofactor matrix of F into C and return det F."""
     C[0, 0] = F[1, 1] * F[2, 2] - F[1, 2] * F[2, 1]
@@ -33,7 +41,7 @@ def cofactor(F, C):
     return F[0, 0] * C[0, 0] + F[0, 1] * C[0, 1] + F[0, 2] * C[0, 2]
 
 
-@njit(cache=True)
+@njit(cache=True, nogil=True)
 def add_cofactor_derivative(a, F, A):
     """A[3i+j, 3k+l] += a * d cof(F)_ij / d F_kl."""
     for i in range(3):
@@ -47,7 +55,7 @@ def add_cofactor_derivative(a, F, A):
             A[r, 3 * i2 + j1] -= a * F[i1, j2]
 
 
-@njit(cache=True)
+@njit(cache=True, nogil=True)
 def _gradient(x, cell, dN, F):
     """F = sum_a x_a (x) dN_a."""
     F[:, :] = 0.0
@@ -61,12 +69,12 @@ def _gradient(x, cell, dN, F):
 # ---- linear tetrahedra ---------------------------------------------------------------------------
 
 
-@njit(cache=True)
-def linear_energies(x, cells, grads, volumes, material, codes, params, out):
-    """Energy of each linear tetrahedron, unscaled [J]; inf where the law does not admit the deformation."""
+@njit(cache=True, nogil=True)
+def linear_energies(x, cells, grads, volumes, material, codes, params, first, last, out):
+    """Energy of linear tetrahedra first..last, unscaled [J]; inf where the law does not admit the deformation."""
     F = np.empty((3, 3))
     C = np.empty((3, 3))
-    for e in range(len(cells)):
+    for e in range(first, last):
         _gradient(x, cells[e], grads[e], F)
         J = cofactor(F, C)
         m = material[e]
@@ -74,14 +82,38 @@ def linear_energies(x, cells, grads, volumes, material, codes, params, out):
         out[e] = volumes[e] * (distortion_energy(codes[m], params[m], F) + U)
 
 
-@njit(cache=True)
-def linear_forces(x, cells, grads, volumes, material, codes, params, scale, out):
-    """out -= d energy / d x for linear tetrahedra; returns the energy [J]."""
+@njit(inline="always")
+def _add_tet_forces(cells, e, G, v, P, owner, part, out):
+    """out -= v P : G for the nodes of a linear tetrahedron that belong to a part; the sum over its nodes is zero."""
+    for i in range(3):
+        s = 0.0
+        for a in range(1, 4):
+            f = v * (P[i, 0] * G[a, 0] + P[i, 1] * G[a, 1] + P[i, 2] * G[a, 2])
+            s += f
+            if owner[cells[e, a]] == part:
+                out[cells[e, a], i] -= f
+        if owner[cells[e, 0]] == part:
+            out[cells[e, 0], i] += s
+
+
+@njit(inline="always")
+def scatter_rows(K, n, cells, e, slots, owner, part, data):
+    """Add the rows of an element matrix (n, n) that belong to nodes of a part to the values of the global matrix."""
+    for a in range(n // 3):
+        if owner[cells[e, a]] == part:
+            for r in range(3 * a, 3 * a + 3):
+                for s in range(n):
+                    if slots[e, r, s] >= 0:
+                        data[slots[e, r, s]] += K[r, s]
+
+
+@njit(cache=True, nogil=True)
+def linear_forces(x, cells, grads, volumes, material, codes, params, scale, chosen, owner, part, energies, out):
+    """out -= d energy / d x for linear tetrahedra."""
     F = np.empty((3, 3))
     P = np.empty((3, 3))
     C = np.empty((3, 3))
-    total = 0.0
-    for e in range(len(cells)):
+    for e in chosen:
         G = grads[e]
         _gradient(x, cells[e], G, F)
         J = cofactor(F, C)
@@ -89,23 +121,18 @@ def linear_forces(x, cells, grads, volumes, material, codes, params, scale, out)
         W = distortion_stress(codes[m], params[m], F, P)
         U, dU, _ = volumetric(codes[m], params[m], J)
         v = volumes[e] * scale[e]
-        total += v * (W + U)
+        if owner[cells[e, 0]] == part:
+            energies[e] = v * (W + U)
         if not np.isfinite(W + U):
-            return np.inf
+            energies[e] = np.inf
+            return
         for i in range(3):
-            s = 0.0
-            for a in range(1, 4):
-                f = 0.0
-                for j in range(3):
-                    f += (P[i, j] + dU * C[i, j]) * G[a, j]
-                f *= v
-                s += f
-                out[cells[e, a], i] -= f
-            out[cells[e, 0], i] += s
-    return total
+            for j in range(3):
+                P[i, j] += dU * C[i, j]
+        _add_tet_forces(cells, e, G, v, P, owner, part, out)
 
 
-@njit(cache=True)
+@njit(cache=True, nogil=True)
 def _total_tangent(code, p, F, P, C, A):
     """Stress and tangent of the whole law at one point; returns the energy density."""
     W = distortion_tangent(code, p, F, P, A)
@@ -123,32 +150,29 @@ def _total_tangent(code, p, F, P, C, A):
     return W + U
 
 
-@njit(cache=True)
-def linear_tangents(x, cells, grads, volumes, material, codes, params, scale, slots, data, out):
-    """Tangent into data and out -= d energy / d x for linear tetrahedra; returns the energy [J]."""
+@njit(cache=True, nogil=True)
+def linear_tangents(
+    x, cells, grads, volumes, material, codes, params, scale, chosen, owner, part, energies, slots, data, out
+):
+    """Tangent into data and out -= d energy / d x for linear tetrahedra."""
     F = np.empty((3, 3))
     P = np.empty((3, 3))
     C = np.empty((3, 3))
     A = np.empty((9, 9))
     B = np.empty((9, 3))
     K = np.empty((12, 12))
-    total = 0.0
-    for e in range(len(cells)):
+    for e in chosen:
         G = grads[e]
         _gradient(x, cells[e], G, F)
         m = material[e]
         W = _total_tangent(codes[m], params[m], F, P, C, A)
         if not np.isfinite(W):
-            return np.inf
+            energies[e] = np.inf
+            return
         v = volumes[e] * scale[e]
-        total += v * W
-        for i in range(3):
-            s = 0.0
-            for a in range(1, 4):
-                f = v * (P[i, 0] * G[a, 0] + P[i, 1] * G[a, 1] + P[i, 2] * G[a, 2])
-                s += f
-                out[cells[e, a], i] -= f
-            out[cells[e, 0], i] += s
+        if owner[cells[e, 0]] == part:
+            energies[e] = v * W
+        _add_tet_forces(cells, e, G, v, P, owner, part, out)
         # Only the blocks of nodes 1..3 are computed; those of node 0 follow from translation invariance.
         for b in range(1, 4):
             g0, g1, g2 = v * G[b, 0], v * G[b, 1], v * G[b, 2]
@@ -169,12 +193,7 @@ def linear_tangents(x, cells, grads, volumes, material, codes, params, scale, sl
         for i in range(3):
             for k in range(3):
                 K[i, k] = -(K[i, 3 + k] + K[i, 6 + k] + K[i, 9 + k])
-        S = slots[e]
-        for r in range(12):
-            for s in range(12):
-                if S[r, s] >= 0:
-                    data[S[r, s]] += K[r, s]
-    return total
+        scatter_rows(K, 12, cells, e, slots, owner, part, data)
 
 
 # ---- elements with several quadrature points -------------------------------------------------------
@@ -183,7 +202,7 @@ def linear_tangents(x, cells, grads, volumes, material, codes, params, scale, sl
 # that varies within the element is not free either (one element across a beam would otherwise be 40 % too soft).
 
 
-@njit(cache=True)
+@njit(cache=True, nogil=True)
 def _mean_dilatation(x, cell, dN, w, F, C):
     """Mean of det F over an element."""
     volume = 0.0
@@ -195,12 +214,12 @@ def _mean_dilatation(x, cell, dN, w, F, C):
     return mean / volume, volume
 
 
-@njit(cache=True)
-def quadrature_energies(x, cells, grads, weights, material, codes, params, projected, pointwise, out):
-    """Energy of each element, unscaled [J]."""
+@njit(cache=True, nogil=True)
+def quadrature_energies(x, cells, grads, weights, material, codes, params, projected, pointwise, first, last, out):
+    """Energy of the elements first..last, unscaled [J]."""
     F = np.empty((3, 3))
     C = np.empty((3, 3))
-    for e in range(len(cells)):
+    for e in range(first, last):
         m = material[e]
         mean, volume = _mean_dilatation(x, cells[e], grads[e], weights[e], F, C)
         total = 0.0
@@ -220,22 +239,24 @@ def quadrature_energies(x, cells, grads, weights, material, codes, params, proje
         out[e] = total
 
 
-@njit(cache=True)
-def quadrature_forces(x, cells, grads, weights, material, codes, params, scale, projected, pointwise, out):
-    """out -= d energy / d x for elements with quadrature; returns the energy [J]."""
+@njit(cache=True, nogil=True)
+def quadrature_forces(
+    x, cells, grads, weights, material, codes, params, projected, pointwise, scale, chosen, owner, part, energies, out
+):
+    """out -= d energy / d x for elements with quadrature."""
     k = cells.shape[1]
     F = np.empty((3, 3))
     P = np.empty((3, 3))
     C = np.empty((3, 3))
-    total = 0.0
-    for e in range(len(cells)):
+    for e in chosen:
         m = material[e]
+        total = 0.0
         dU, dM = 0.0, 0.0
         if projected:
             mean, volume = _mean_dilatation(x, cells[e], grads[e], weights[e], F, C)
             U, dM, _ = volumetric(codes[m], params[m], mean)
             dM -= pointwise[m] * (mean - 1.0)
-            total += volume * scale[e] * (U - 0.5 * pointwise[m] * (mean - 1.0) ** 2)
+            total += volume * (U - 0.5 * pointwise[m] * (mean - 1.0) ** 2)
         for g in range(weights.shape[1]):
             G = grads[e, g]
             _gradient(x, cells[e], G, F)
@@ -248,23 +269,28 @@ def quadrature_forces(x, cells, grads, weights, material, codes, params, scale, 
                 U, dU, _ = volumetric(codes[m], params[m], J)
                 W += U
             if not np.isfinite(W):
-                return np.inf
+                energies[e] = np.inf
+                return
+            total += weights[e, g] * W
             v = weights[e, g] * scale[e]
-            total += v * W
             for a in range(k):
+                if owner[cells[e, a]] != part:
+                    continue
                 for i in range(3):
                     f = 0.0
                     for j in range(3):
                         f += (P[i, j] + dU * C[i, j]) * G[a, j]
                     out[cells[e, a], i] -= v * f
-    return total
+        if owner[cells[e, 0]] == part:
+            energies[e] = scale[e] * total
 
 
-@njit(cache=True)
+@njit(cache=True, nogil=True)
 def quadrature_tangents(
-    x, cells, grads, weights, material, codes, params, scale, projected, pointwise, slots, data, out
+    x, cells, grads, weights, material, codes, params, projected, pointwise, scale, chosen, owner, part, energies,
+    slots, data, out,
 ):
-    """Tangent into data and out -= d energy / d x for elements with quadrature; returns the energy [J]."""
+    """Tangent into data and out -= d energy / d x for elements with quadrature."""
     k = cells.shape[1]
     n = 3 * k
     F = np.empty((3, 3))
@@ -274,9 +300,9 @@ def quadrature_tangents(
     B = np.empty((9, 3))
     K = np.empty((n, n))
     c = np.empty(n)
-    total = 0.0
-    for e in range(len(cells)):
+    for e in chosen:
         m = material[e]
+        total = 0.0
         K[:, :] = 0.0
         dM, ddU, volume = 0.0, 0.0, 1.0
         if projected:
@@ -284,7 +310,7 @@ def quadrature_tangents(
             U, dM, ddU = volumetric(codes[m], params[m], mean)
             dM -= pointwise[m] * (mean - 1.0)
             ddU -= pointwise[m]
-            total += volume * scale[e] * (U - 0.5 * pointwise[m] * (mean - 1.0) ** 2)
+            total += volume * (U - 0.5 * pointwise[m] * (mean - 1.0) ** 2)
             c[:] = 0.0
         for g in range(weights.shape[1]):
             G = grads[e, g]
@@ -308,12 +334,14 @@ def quadrature_tangents(
             else:
                 W = _total_tangent(codes[m], params[m], F, P, C, A)
             if not np.isfinite(W):
-                return np.inf
-            total += v * W
+                energies[e] = np.inf
+                return
+            total += weights[e, g] * W
             for b in range(k):
                 g0, g1, g2 = v * G[b, 0], v * G[b, 1], v * G[b, 2]
-                for i in range(3):
-                    out[cells[e, b], i] -= P[i, 0] * g0 + P[i, 1] * g1 + P[i, 2] * g2
+                if owner[cells[e, b]] == part:
+                    for i in range(3):
+                        out[cells[e, b], i] -= P[i, 0] * g0 + P[i, 1] * g1 + P[i, 2] * g2
                 for r in range(9):
                     for j in range(3):
                         B[r, j] = A[r, 3 * j] * g0 + A[r, 3 * j + 1] * g1 + A[r, 3 * j + 2] * g2
@@ -328,14 +356,9 @@ def quadrature_tangents(
             for r in range(n):
                 for s in range(3 * (r // 3), n):
                     K[r, s] += f * c[r] * c[s]
-        S = slots[e]
-        for b in range(k):
-            for a in range(b + 1):
-                for i in range(3):
-                    for j in range(3):
-                        r, s = 3 * a + i, 3 * b + j
-                        if S[r, s] >= 0:
-                            data[S[r, s]] += K[r, s]
-                        if a != b and S[s, r] >= 0:
-                            data[S[s, r]] += K[r, s]
-    return total
+        for r in range(n):  # what is left of the diagonal blocks, by symmetry
+            for s in range(3 * (r // 3)):
+                K[r, s] = K[s, r]
+        scatter_rows(K, n, cells, e, slots, owner, part, data)
+        if owner[cells[e, 0]] == part:
+            energies[e] = scale[e] * total

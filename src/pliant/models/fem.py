@@ -9,6 +9,7 @@ import numpy as np
 from pliant._kernels import elements as kernels
 from pliant._kernels.materials import volumetric
 from pliant.models.fields import surface_field
+from pliant.models.partition import Partition, Shared
 from pliant.models.shapes import Elements
 from pliant.models.solid import SolidModel, plate_modulus
 from pliant.robot import Robot
@@ -18,6 +19,8 @@ Array = np.ndarray
 # cantilever of stable neo-Hookean rubber (docs/decisions.md): with 2.5 and one element across, the sag is within 3 % of
 # the converged answer at nu = 0.3, 0.45 and 0.4999.
 _SHARE = 2.5
+# [ns] that one quadrature point of four nodes takes one thread: energy, force, force and tangent
+_ENERGY, _FORCE, _TANGENT = 120.0, 140.0, 400.0
 
 
 class FemModel(SolidModel):
@@ -38,6 +41,8 @@ class FemModel(SolidModel):
         self.projected = bool(projected)
         super().__init__(robot, element=element, mass=mass)
         self._single = [_one_point(g) for g in self.layout.groups]
+        self._shared = Shared(self.layout.rest_nodes, [g.cells for g in self.layout.groups])
+        self._points = sum(g.weights.size * g.cells.shape[1] / 4 for g in self.layout.groups)
         bulk = np.array([volumetric(code, p, 1.0)[2] for code, p in zip(self._codes, self._params)])
         # Prisms have a constant thickness strain: they bend right with the modulus of plane stress at their points.
         plates = [min(k, plate_modulus(m) + 2.0 / 3.0 * m.shear) for k, m in zip(bulk, self.materials)]
@@ -52,29 +57,22 @@ class FemModel(SolidModel):
         return surface_field(self, q, effort, name)
 
     def _elastic_energy(self, x: Array, scale: list[Array]) -> float:
-        return float(sum(s @ e for s, e in zip(scale, self._element_energies(x))))
+        # no dot product: BLAS would wake threads for it
+        return float(sum((s * e).sum() for s, e in zip(scale, self._element_energies(x))))
 
     def _element_energies(self, x: Array) -> list[Array]:
-        out = []
-        for g, m, single in zip(self.layout.groups, self._material, self._single):
-            e = np.empty(len(g.cells))
-            if single:
-                grads, volumes = single
-                kernels.linear_energies(x, g.cells, grads, volumes, m, self._codes, self._params, e)
-            else:
-                kernels.quadrature_energies(
-                    x,
-                    g.cells,
-                    g.grads,
-                    g.weights,
-                    m,
-                    self._codes,
-                    self._params,
-                    self.projected,
-                    self._pointwise[g.kind],
-                    e,
-                )
-            out.append(e)
+        out = [np.empty(len(g.cells)) for g in self.layout.groups]
+        partition = self._shared.partition(_ENERGY * self._points)
+
+        def work(part: int) -> None:
+            for g, m, single, e in zip(self.layout.groups, self._material, self._single, out):
+                bounds = (len(e) * part // partition.parts, len(e) * (part + 1) // partition.parts)
+                if single:
+                    kernels.linear_energies(x, g.cells, *single, m, self._codes, self._params, *bounds, e)
+                else:
+                    kernels.quadrature_energies(x, *self._quadrature(g, m), *bounds, e)
+
+        self._shared.run(partition, work)
         return out
 
     def _region_energy(self, x: Array, regions: list[Array]) -> float:
@@ -85,45 +83,63 @@ class FemModel(SolidModel):
         return [float(sum(e[ids].sum() for e, ids in zip(energies, region))) for region in regions]
 
     def _region_force(self, x: Array, region: list[Array], out: Array) -> None:
-        if any(len(ids) and not single for ids, single in zip(region, self._single)):
-            super()._region_force(x, region, out)
-            return
-        for g, m, single, ids in zip(self.layout.groups, self._material, self._single, region):
-            if single and len(ids):
-                grads, volumes = single
-                kernels.linear_forces(
-                    x, g.cells[ids], grads[ids], volumes[ids], m[ids], self._codes, self._params,
-                    np.ones(len(ids)), out,
-                )  # fmt: skip
+        # one part that has just these elements
+        self._forces(x, [np.ones(len(m)) for m in self._material], _part_of(len(x), region), out)
 
-    def _quadrature(self, group: Elements, material: Array, scale: Array) -> tuple[Any, ...]:
-        """What the kernels of elements with several points take, besides the pose and where results go."""
+    def _quadrature(self, group: Elements, material: Array) -> tuple[Any, ...]:
+        """What the kernels of elements with several points take first, after the pose."""
         return (
-            group.cells, group.grads, group.weights, material, self._codes, self._params, scale, self.projected,
+            group.cells, group.grads, group.weights, material, self._codes, self._params, self.projected,
             self._pointwise[group.kind],
         )  # fmt: skip
 
     def _elastic_force(self, x: Array, scale: list[Array], out: Array) -> float:
-        total = 0.0
-        for g, m, single, s in zip(self.layout.groups, self._material, self._single, scale):
-            if single:
-                total += kernels.linear_forces(x, g.cells, *single, m, self._codes, self._params, s, out)
-            else:
-                total += kernels.quadrature_forces(x, *self._quadrature(g, m, s), out)
-        if not np.isfinite(total):
-            out[:] = np.nan
-        return total
+        return self._forces(x, scale, self._shared.partition(_FORCE * self._points), out)
+
+    def _forces(self, x: Array, scale: list[Array], partition: Partition, out: Array) -> float:
+        energies = [np.zeros(len(m)) for m in self._material]
+
+        def work(part: int) -> None:
+            for g, m, single, s, chosen, e in zip(
+                self.layout.groups, self._material, self._single, scale, partition.chosen[part], energies
+            ):
+                share = (s, chosen, partition.owner, part, e)
+                if single:
+                    kernels.linear_forces(x, g.cells, *single, m, self._codes, self._params, *share, out)
+                else:
+                    kernels.quadrature_forces(x, *self._quadrature(g, m), *share, out)
+
+        self._shared.run(partition, work)
+        return _sum_or_spoil(energies, out)
 
     def _elastic_tangent(self, x: Array, scale: list[Array], slots: list[Array], data: Array, out: Array) -> float:
-        total = 0.0
-        for g, m, single, s, place in zip(self.layout.groups, self._material, self._single, scale, slots):
-            if single:
-                total += kernels.linear_tangents(x, g.cells, *single, m, self._codes, self._params, s, place, data, out)
-            else:
-                total += kernels.quadrature_tangents(x, *self._quadrature(g, m, s), place, data, out)
-        if not np.isfinite(total):
-            out[:] = np.nan
-        return total
+        energies = [np.zeros(len(m)) for m in self._material]
+        partition = self._shared.partition(_TANGENT * self._points)
+
+        def work(part: int) -> None:
+            for g, m, single, s, chosen, e, place in zip(
+                self.layout.groups, self._material, self._single, scale, partition.chosen[part], energies, slots
+            ):
+                share = (s, chosen, partition.owner, part, e, place, data)
+                if single:
+                    kernels.linear_tangents(x, g.cells, *single, m, self._codes, self._params, *share, out)
+                else:
+                    kernels.quadrature_tangents(x, *self._quadrature(g, m), *share, out)
+
+        self._shared.run(partition, work)
+        return _sum_or_spoil(energies, out)
+
+
+def _part_of(nodes: int, chosen: list[Array]) -> Partition:
+    return Partition(np.zeros(nodes, dtype=np.int64), (tuple(chosen),))
+
+
+def _sum_or_spoil(energies: list[Array], out: Array) -> float:
+    """The sum of element energies; if it is not finite the forces mean nothing, and are made to say so."""
+    total = float(sum(e.sum() for e in energies))
+    if not np.isfinite(total):
+        out[:] = np.nan
+    return total
 
 
 def _one_point(group: Elements) -> tuple[Array, Array] | None:
