@@ -61,6 +61,7 @@ class Problem:
         self._sticking: Contacts | None = None
         self._started: Contacts | None = None
         self._chatter = Chatter(self.length, self._radius, self.contact_distance)
+        self.holding = False  # a guess for the next linearisation of an inverse: must contacts hold the body?
         if self.obstacles:
             from pliant.contact.detection import Detector
 
