@@ -4,6 +4,9 @@ Columns F = [b, A, H^T]: the free force, the actuators, the contacts. Rows R: ta
 coordinates C, the contacts H. Wanted is R K^-1 F; in most scenes C = A^T, and everything is a block of the
 symmetric matrix [J; b; A^T; H] K^-1 [J; b; A^T; H]^T. With K = L L^T this takes forward substitutions only, sparse ones
 for rows that touch few nodes; the configuration step needs one backward substitution, after the efforts are known.
+
+Where contacts must hold the body, K^-1 is that of the matrix they make of it (`Holding`): some more rows, and a small
+dense correction.
 """
 
 from __future__ import annotations
@@ -14,6 +17,8 @@ from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
+
+from pliant.inverse.holding import Holding
 
 Array = np.ndarray
 _SPARE = 16  # this many rows more than columns are still cheaper by half solves (measured on the benchmark's scenes)
@@ -30,12 +35,15 @@ class Compliance:
         contacts: derivatives of the contact rows H (nc, nv), sparse CSR or dense; None without contacts.
         lines: derivatives J of targets and limits, one array (m, nv) each, or None for zero.
         sizes: number of rows of each.
+        holding: contacts that hold the body; `factor` is then theirs.
 
     Attributes:
         lines: J K^-1 F, one array (m, 1 + nu + nc) each.
         own: C K^-1 F (nu, 1 + nu + nc).
         contacts: H K^-1 F (nc, 1 + nu + nc).
         total: sum of all products, finite if they are.
+        held: whether the matrix is positive definite, with the help of the contacts that hold it.
+        rho: stiffness with which these are held [N/m]; zero if the body needs none.
     """
 
     def __init__(
@@ -47,8 +55,12 @@ class Compliance:
         contacts: Any,
         lines: Sequence[Array | None],
         sizes: Sequence[int],
+        holding: Holding | None = None,
     ) -> None:
         self._factor = factor
+        self._holding, self.held, self.rho = holding, True, 0.0
+        self._more: Array | None = None
+        self._S: Array | None = None
         nv, nu = pull.shape
         nc = 0 if contacts is None else contacts.shape[0]
         width = 1 + nu + nc
@@ -57,7 +69,7 @@ class Compliance:
         symmetric = own.base is pull or np.array_equal(own, pull.T)
         sparse = contacts if sp.issparse(contacts) else None
         self._push: Any = None
-        if getattr(factor, "halves", False) and count <= width + _SPARE:
+        if getattr(factor, "halves", False) and (count <= width + _SPARE or holding is not None):
             parts = [*given] if symmetric else [*given, own]
             lead = count if symmetric else count + nu
             rows = np.empty((lead + (1 + nu if sparse is not None else width), nv))
@@ -65,9 +77,11 @@ class Compliance:
             for part in (*parts, free[None], pull.T, *(() if sparse is not None or contacts is None else (contacts,))):
                 rows[at : at + len(part)] = part
                 at += len(part)
-            W, Y = factor.condense(rows, sparse)
-            self.total = float(W.sum())
+            W, Y = factor.condense(rows, sparse if holding is None else _stacked(sparse, holding.units))
             W, self._half = W[:, lead:], Y[:, lead:]
+            if holding is not None:
+                W = self._hold(W, lead, 1 + nu, holding)
+            self.total = float(W.sum())
             self.own = W[lead + 1 : lead + 1 + nu] if symmetric else W[count : count + nu]
             self.contacts = W[lead + 1 + nu :]
             top = W
@@ -87,13 +101,63 @@ class Compliance:
             self.lines.append(np.zeros((size, width)) if J is None else top[at : at + size])
             at += 0 if J is None else size
 
+    def _hold(self, W: Array, lead: int, contacts: int, holding: Holding) -> Array:
+        """The products with the matrix that contacts hold, from those with its factor (rows: the touched last)."""
+        k = len(holding.added)
+        width, end = W.shape[1] - k, len(W) - k
+        W, touched = W[:, :width].copy(), W[:, width:]
+        found = holding.resolved(touched[end:])
+        self.held = found is not None
+        if found is None:
+            return W[:end]
+        S, self.rho = found
+        self._S = S
+        # the unknowns of the rows that hold contain rho times their values, which are not zero yet
+        push = -self.rho * (holding.value @ holding.rows)
+        W[:, 0] += touched @ push
+        self._more = -S @ W[end:]
+        W += touched @ self._more
+        self._more[:, 0] += push
+        return W[:end]
+
     def step(self, z: Array) -> Array:
         """K^-1 F z (nv,) for z = (1, efforts, contact forces) (1 + nu + nc,)."""
         if self._half is None:
             return self.solved @ z
-        return self._factor.back_solve(self._half @ z)
+        return self._factor.back_solve(self._half @ (z if self._more is None else np.append(z, self._more @ z)))
+
+    def solve(self, force: Array) -> Array:
+        """K^-1 f (nv,) for a force (nv,)."""
+        out = self._factor.solve(force)
+        if self._holding is None or self._S is None:
+            return out
+        units = self._holding.units
+        return out - self._factor.solve(units.T @ (self._S @ (units @ out)))
+
+    def pushes(self, contact: Array, value: Array) -> Array:
+        """Contact forces from the unknowns of contact rows and the values that they lead to (nc,).
+
+        What a row that holds pulls where it opens is not a force of the contact.
+        """
+        if not self.rho or self._holding is None:
+            return contact
+        out, rows = contact.copy(), self._holding.pressing
+        out[rows] -= np.where(contact[rows] != 0.0, self.rho * value[rows], 0.0)
+        return out
 
     @cached_property
     def solved(self) -> Array:
         """K^-1 F (nv, 1 + nu + nc): every column, which `step` avoids."""
-        return self._push if self._half is None else self._factor.back_solve(self._half)
+        if self._half is None:
+            return self._push
+        half = self._half if self._more is None else self._half @ np.vstack([np.eye(self._more.shape[1]), self._more])
+        return self._factor.back_solve(half)
+
+
+def _stacked(rows: Any, more: Any) -> Any:
+    """Two CSR matrices, one above the other; the first may be None."""
+    if rows is None:
+        return more
+    starts = np.concatenate([rows.indptr, more.indptr[1:] + rows.indptr[-1]])
+    entries = np.concatenate([rows.data, more.data]), np.concatenate([rows.indices, more.indices]), starts
+    return sp.csr_matrix(entries, shape=(rows.shape[0] + more.shape[0], rows.shape[1]))

@@ -23,6 +23,7 @@ import numpy as np
 
 from pliant.algebra.factorisation import NotPositiveDefinite
 from pliant.inverse.compliance import Compliance
+from pliant.inverse.holding import Holding, hold
 from pliant.inverse.limits import Limit, LimitRows
 from pliant.inverse.snapshot import Snapshot
 from pliant.inverse.targets import Target, TargetRows
@@ -69,7 +70,8 @@ class Condensed:
         error: unweighted target values at the current configuration.
         now: weighted objective rows at the current configuration.
         exact_now: rows that must hold, at the current configuration.
-        stable: whether the stiffness is positive definite.
+        stable: whether the stiffness is positive definite, with the help of the contacts that press.
+        holding: whether it needs that help.
         springs: stiffness [N/m] added on the coordinates of slides, by actuator.
         coordinate: actuator displacements at the current configuration (nu,).
         timing: seconds per phase.
@@ -86,6 +88,7 @@ class Condensed:
     now: Array
     exact_now: Array
     stable: bool
+    holding: bool
     springs: dict[int, float]
     coordinate: Array
     timing: dict[str, float] = field(default_factory=dict)
@@ -104,9 +107,15 @@ class Condensed:
         """Configuration step for new efforts and contact forces (nv,)."""
         return self.compliance.step(np.concatenate([[1.0], effort, contact]))
 
+    def true_contact(self, effort: Array, contact: Array) -> Array:
+        """Contact forces, from the unknowns of the condensed problem (nc,)."""
+        if not self.compliance.rho:
+            return contact
+        return self.compliance.pushes(contact, self.contact.value(effort, contact))
+
     def correction(self, unbalanced: Array, contact: Array) -> Array:
         """Newton step that an unbalanced force and contact forces cause (nv,)."""
-        out = self.factor.solve(unbalanced)
+        out = self.compliance.solve(unbalanced)
         if not contact.any():
             return out
         return out + self.compliance.step(np.concatenate([np.zeros(1 + len(self.coordinate)), contact]))
@@ -127,6 +136,7 @@ def condense(
     previous: Any = None,
     dt: float = np.inf,
     reuse: Any = None,
+    holding: bool = False,
 ) -> Condensed:
     """Condense a model at a configuration.
 
@@ -142,23 +152,30 @@ def condense(
         previous: the state before this solve, for rate limits.
         dt: time since then [s].
         reuse: a factor no longer needed, whose storage may be taken over.
+        holding: a guess whether contacts must hold the body; a right one saves a factorisation.
     """
-    timing: dict[str, float] = {}
     clock = time.perf_counter()
     seen = Snapshot(model, q)
     stiffness, springs = _with_springs(seen, q, stiffness)
-    factor, stable = _factor(stiffness, reuse)
+    H, gap = _contact_rows(seen, q, contacts, frictional)
+    timing = {"condensation": time.perf_counter() - clock}
+    clock = time.perf_counter()
+    pressing = _pressing(contacts, len(gap))
+    factor, stable, held = _factor(stiffness, reuse, H, gap, pressing, holding)
     timing["factorisation"] = time.perf_counter() - clock
     clock = time.perf_counter()
     A = seen.actuation(q, effort)
-    H, gap = _contact_rows(seen, q, contacts, frictional)
     wanted = [t.evaluate(seen, q, effort, contacts) for t in targets]
     allowed = [r for r in (x.evaluate(seen, q, effort, contacts, previous, dt) for x in limits) if r is not None]
     coordinate, own = seen.displacement(q), seen.displacement_rows(q)
     nu = len(coordinate)
     every: list[TargetRows | LimitRows] = [*wanted, *allowed]
     lines = [r.jacobian for r in every]
-    compliance = Compliance(factor, unbalanced - A @ effort, A, own, H, lines, [len(r.value) for r in every])
+    products = unbalanced - A @ effort, A, own, H, lines, [len(r.value) for r in every]
+    compliance = Compliance(factor, *products, held)
+    if not compliance.held:  # not even the contacts that press hold it
+        factor, stable = _shifted(stiffness), False
+        compliance = Compliance(factor, *products)
 
     def block(Y: Array, r: TargetRows | LimitRows, low: Array, high: Array, name: str) -> Block:
         # what depends on efforts and contact forces directly comes on top of what depends on the configuration
@@ -218,11 +235,12 @@ def condense(
         now=np.concatenate(goal) if goal else np.zeros(0),
         exact_now=np.concatenate(must) if must else np.zeros(0),
         stable=stable,
+        holding=compliance.rho > 0.0,
         springs=springs,
         coordinate=coordinate,
         timing=timing,
     )
-    timing["condensation"] = time.perf_counter() - clock
+    timing["condensation"] += time.perf_counter() - clock
     return out
 
 
@@ -245,12 +263,13 @@ def _with_springs(seen: Any, q: Array, K: Any) -> tuple[Any, dict[int, float]]:
     dense = isinstance(K, np.ndarray)
     diagonal = np.abs(np.diagonal(K) if dense else K.diagonal())
     extra, springs = np.zeros(len(diagonal)), {}
-    for i in slides:
-        row = seen.displacement_rows(q)[i]
-        where = np.flatnonzero(row)
-        if len(where) == 1:
-            springs[i] = float(max(diagonal[where[0]], np.median(diagonal)))
-            extra[where[0]] += springs[i] * row[where[0]] ** 2
+    typical = float(np.median(diagonal))
+    rows = seen.displacement_rows(q)[slides]
+    single = (rows != 0.0).sum(axis=1) == 1
+    for i, row, where, alone in zip(slides, rows, np.abs(rows).argmax(axis=1), single):
+        if alone:
+            springs[i] = max(float(diagonal[where]), typical)
+            extra[where] += springs[i] * row[where] ** 2
     return (K + np.diag(extra) if dense else K.add_diagonal(extra)), springs
 
 
@@ -264,17 +283,35 @@ def _softened(contact: Block) -> Block:
     return contact
 
 
-def _factor(stiffness: Any, reuse: Any) -> tuple[Any, bool]:
-    try:
-        return factorise_any(stiffness, reuse=reuse), True
-    except NotPositiveDefinite:
-        nv = stiffness.pattern.n if hasattr(stiffness, "pattern") else len(stiffness)
-        empty = np.zeros(0)
-        none = _Rows(np.zeros((0, nv)), np.zeros((nv, 0)), empty, empty, empty, empty, 0)
-        system = regularised(stiffness, none)
-        if system is None:
-            raise
-        return system.factor, False
+def _pressing(contacts: Any, rows: int) -> Array:
+    """Which contact rows belong to contacts that press (rows,) bool."""
+    if not rows:
+        return np.zeros(0, dtype=bool)
+    return np.repeat(contacts.forces > 0.0, rows // len(contacts))
+
+
+def _factor(
+    stiffness: Any, reuse: Any, H: Any, gap: Array, pressing: Array, holding: bool
+) -> tuple[Any, bool, Holding | None]:
+    """A factor, whether it is that of a stable body, and the contacts that hold it, if they must."""
+    held = hold(stiffness, H, gap, pressing) if holding else None
+    if held is None:
+        try:
+            return factorise_any(stiffness, reuse=reuse), True, None
+        except NotPositiveDefinite:
+            held = None if holding else hold(stiffness, H, gap, pressing)
+    return (_shifted(stiffness), False, None) if held is None else (held.factor, True, held)
+
+
+def _shifted(stiffness: Any) -> Any:
+    """The factor of the stiffness with its diagonal raised until it is positive definite."""
+    nv = stiffness.pattern.n if hasattr(stiffness, "pattern") else len(stiffness)
+    empty = np.zeros(0)
+    none = _Rows(np.zeros((0, nv)), np.zeros((nv, 0)), empty, empty, empty, empty, 0)
+    system = regularised(stiffness, none)
+    if system is None:
+        raise NotPositiveDefinite(0)
+    return system.factor
 
 
 def _stack(blocks: list[Block], empty: Block) -> Block:

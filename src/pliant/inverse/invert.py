@@ -205,8 +205,9 @@ def _condense(setting: Problem, mechanics: Any, work: Work, options: Options) ->
         condensed = condense(
             setting.model, work.q, work.effort, unbalanced, total, options.targets, options.rest,
             contacts=work.contacts, frictional=options.sticking, prescribed=options.fixed_displacement,
-            previous=options.previous, dt=options.dt,
+            previous=options.previous, dt=options.dt, holding=setting.holding,
         )  # fmt: skip
+        setting.holding = condensed.holding
         if condensed.stable or convex or total is matrix:
             break
         total = setting.tangent(work.q, matrix, work.contacts, convex=True)
@@ -253,7 +254,7 @@ def _iterate(setting: Problem, mechanics: Any, work: Work, options: Options, *, 
         part = 1.0 if mechanics.inertial else fraction
         qpcc, solution, effort, contact = _solve(condensed, work, options, (1.0 - part) * now, 1.0 - part)
         dq, stroke = condensed.step(effort, contact), condensed.displacement.value(effort, contact)
-        effort = condensed.true_effort(effort, contact)
+        effort, contact = condensed.true_effort(effort, contact), condensed.true_contact(effort, contact)
         size = travel(setting.model, dq)
         if not np.isfinite(size):
             return Status.DIVERGED
@@ -342,7 +343,8 @@ def _nested(setting: Problem, work: Work, options: Options, iterations: int) -> 
     def solved(condensed: Condensed, proximal: float) -> Proposal:
         work.proximal = proximal
         qpcc, solution, effort, contact = _solve(condensed, work, options, 0.0)
-        found = replace(solution, effort=condensed.true_effort(effort, contact), contact=contact)
+        force = condensed.true_contact(effort, contact)
+        found = replace(solution, effort=condensed.true_effort(effort, contact), contact=force)
         return Proposal(qpcc, found, condensed.step(effort, contact), condensed.displacement.value(effort, contact))
 
     def settled_at(state: State, proposal: Proposal) -> State:

@@ -1,0 +1,120 @@
+"""Holding: a body that only its contacts keep in place, condensed without a shift.
+
+A free body under pressing contacts has a tangent K that is indefinite by itself (pressed between two fingertips it
+would turn away), though not on the motions that the closed contacts leave. A shift on its diagonal brakes every motion.
+Here rho H_s^T (H_s dq + g_s) is added to the equations instead, where H_s and g_s are the rows of the contacts that
+press: nothing where these stay closed, and K' = K + rho H_s^T H_s is positive definite. The unknown of such a row
+becomes lam' = lam + rho (H_s dq + g_s). A contact that opens in this linearisation is pulled at by rho times its gap;
+in the next one it no longer presses and is free. So an answer that repeats itself is exact.
+
+H_s^T H_s couples bodies that share no entry of a sparse K. So what is factorised is F = K + sum_i e_i u_i u_i^T over
+the coordinates that H_s touches, and K'^-1 (or K^-1, if that turns out to be definite) follows by Woodbury's
+formula on those few coordinates.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+
+from pliant.algebra.factorisation import NotPositiveDefinite
+from pliant.algebra.symmetric import SymmetricMatrix
+from pliant.solve.newton import factorise_any
+
+Array = np.ndarray
+_STIFFNESS = (1e-3, 1e-1, 1e1)  # rho as a part of the mean diagonal of K: the smallest that suffices is taken
+
+
+@dataclass(frozen=True, eq=False)
+class Holding:
+    """Contacts that press, and the factor of the tangent with the coordinates they touch stiffened.
+
+    Attributes:
+        pressing: indices of the contact rows that press (r,).
+        rows: their derivatives over the coordinates they touch (r, k).
+        value: their present values: gaps and slips [m] (r,).
+        units: the touched coordinates as unit rows (k, nv), CSR.
+        added: what was added on the diagonal of K there (k,).
+        size: mean absolute diagonal of K.
+        factor: of K with that added.
+    """
+
+    pressing: Array
+    rows: Array
+    value: Array
+    units: Any
+    added: Array
+    size: float
+    factor: Any
+
+    def resolved(self, flexibility: Array) -> tuple[Array, float] | None:
+        """What takes F to the matrix wanted: (S, rho); None if no rho makes it positive definite.
+
+        Args:
+            flexibility: G = U F^-1 U^T on the touched coordinates (k, k).
+
+        With S = M (I + G M)^-1 and F + U^T M U the matrix wanted, its inverse is F^-1 - F^-1 U^T S U F^-1. rho is zero
+        where K itself is positive definite.
+        """
+        k = len(self.added)
+        if _definite(np.diag(1.0 / self.added) - flexibility):
+            return np.linalg.inv(flexibility - np.diag(1.0 / self.added)), 0.0
+        half = np.linalg.cholesky(flexibility)
+        scale = self.size / max(float(np.einsum("ij,ij->i", self.rows, self.rows).mean()), 1e-300)
+        square = self.rows.T @ self.rows
+        for part in _STIFFNESS:
+            rho = part * scale
+            M = rho * square - np.diag(self.added)
+            inner = np.eye(k) + half.T @ M @ half
+            if _definite(inner):
+                # M (I + G M)^-1 with G = half half^T, kept symmetric
+                left = np.linalg.solve(half.T, np.eye(k))
+                S = left @ (np.eye(k) - np.linalg.inv(inner)) @ left.T
+                return 0.5 * (S + S.T), rho
+        return None
+
+
+def hold(K: Any, rows: Any, value: Array, pressing: Array) -> Holding | None:
+    """Stiffen what pressing contacts touch; None if nothing presses or it does not make K positive definite.
+
+    Args:
+        K: tangent, sparse or dense.
+        rows: derivatives of all contact rows (m, nv), sparse or dense.
+        value: their values (m,).
+        pressing: which of them press (m,) bool.
+    """
+    if rows is None or not pressing.any():
+        return None
+    chosen = np.flatnonzero(pressing)
+    some = rows[chosen]
+    dense = some.toarray() if sp.issparse(some) else np.asarray(some)
+    touched = np.flatnonzero(np.abs(dense).max(axis=0))
+    if not len(touched):
+        return None
+    sparse = isinstance(K, SymmetricMatrix)
+    diagonal = np.abs(K.diagonal() if sparse else np.diagonal(K))
+    size = float(diagonal.mean())
+    added = np.maximum(diagonal[touched], 1e-3 * size)
+    nv = len(diagonal)
+    extra = np.zeros(nv)
+    extra[touched] = added
+    try:
+        factor = factorise_any(K.add_diagonal(extra) if sparse else K + np.diag(extra))
+    except NotPositiveDefinite:
+        return None
+    if not getattr(factor, "halves", False):
+        return None
+    k = len(touched)
+    units = sp.csr_matrix((np.ones(k), touched.astype(np.int32), np.arange(k + 1, dtype=np.int32)), shape=(k, nv))
+    return Holding(chosen, dense[:, touched], value[chosen], units, added, size, factor)
+
+
+def _definite(matrix: Array) -> bool:
+    try:
+        np.linalg.cholesky(matrix)
+    except np.linalg.LinAlgError:
+        return False
+    return True
