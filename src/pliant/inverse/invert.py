@@ -197,10 +197,10 @@ def _condense(setting: Problem, mechanics: Any, work: Work, options: Options) ->
     work.spend("detection", time.perf_counter() - clock)
     clock = time.perf_counter()
     unbalanced, matrix = mechanics.linearise(work.q, work.effort)
-    work.spend("assembly", time.perf_counter() - clock)
     if not np.isfinite(unbalanced).all():
         return None
     total = setting.tangent(work.q, matrix, work.contacts)  # contact forces turn as the robot moves
+    work.spend("assembly", time.perf_counter() - clock)
     for convex in (False, True):
         condensed = condense(
             setting.model, work.q, work.effort, unbalanced, total, options.targets, options.rest,

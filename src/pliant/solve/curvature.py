@@ -21,6 +21,7 @@ from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
+from scipy.linalg import block_diag
 
 from pliant.algebra.symmetric import SymmetricMatrix
 from pliant.contact.contacts import Contacts
@@ -92,27 +93,21 @@ def turning_forces(obstacles: Sequence[Any], contacts: Contacts, x: Array) -> li
 
 def stiffened(model: Any, q: Array, K: Any, blocks: Sequence[tuple[Array, Array]], *, convex: bool) -> Any:
     """A tangent stiffness plus blocks over skin vertices; with `convex`, plus what they stiffen only."""
-    vertices, directions, factors = [], [], []
-    for corners, block in blocks:
-        values, axes = np.linalg.eigh(0.5 * (block + block.T))
-        chosen = (values if convex else np.abs(values)) > 1e-9 * float(np.abs(values).max(initial=0.0))
-        factors.append(values[chosen])
-        places = np.zeros((int(chosen.sum()), 3, 3))  # corners that a vertex or an edge lacks weigh nothing
-        places[:, : len(corners)] = axes[:, chosen].T.reshape(-1, len(corners), 3)
-        directions.append(places)
-        vertices.append(np.tile(np.resize(corners, 3), (len(places), 1)))
-    factor = np.concatenate(factors) if factors else np.zeros(0)
-    m = len(factor)
-    if not m:
+    if not blocks:
         return K
-    ends, each = np.concatenate(vertices).reshape(-1, 1), np.concatenate(directions).reshape(-1, 3)
-    gather = sp.csr_matrix((np.ones(3 * m), (np.repeat(np.arange(m), 3), np.arange(3 * m))))
-    rows = gather @ model.skin_rows(q, ends, np.ones((3 * m, 1)), each)
-    if isinstance(K, np.ndarray):
-        dense = rows.toarray() if sp.issparse(rows) else rows
-        return K + dense.T @ (factor[:, None] * dense)
-    rows = sp.csr_matrix(rows)
-    return _added(K, (rows.T @ sp.diags(factor) @ rows).tocoo())
+    squares = [0.5 * (block + block.T) for _, block in blocks]
+    if convex:
+        split = [np.linalg.eigh(block) for block in squares]
+        squares = [(axes * np.maximum(values, 0.0)) @ axes.T for values, axes in split]
+    corners = np.concatenate([c for c, _ in blocks])
+    rows = model.skin_rows(
+        q, np.repeat(corners, 3)[:, None], np.ones((3 * len(corners), 1)), np.tile(np.eye(3), (len(corners), 1))
+    )
+    if not isinstance(K, np.ndarray):
+        rows = sp.csr_matrix(rows)
+        return _added(K, (rows.T @ sp.block_diag(squares, format="csr") @ rows).tocoo())
+    every = rows.toarray() if sp.issparse(rows) else rows
+    return K + every.T @ (block_diag(*squares) @ every)
 
 
 def _added(K: SymmetricMatrix, extra: Any) -> SymmetricMatrix:
