@@ -16,7 +16,7 @@ For a conservative actuator `displacement_rows(q)` is `actuation(q, e).T` (virtu
 Optional: `mass_total` [kg]; `linearise(q, e)` gives force and stiffness in one pass; `flag(state)` lets a fitted
 model mark states outside of what it was fitted on; `during(state, dt)` gives the mechanics of one time step of a model
 with a memory (creep), whose `after(q)` is what `State.memory` then keeps; `read(state)`, `field(q, e, name)`,
-`cable_paths(q)`, `cavity_surfaces(q)` are for sensors and pictures.
+`cable_paths(q)`, `cavity_surfaces(q)` are for sensors and pictures. `Turning` lets `equilibrium` start near the answer.
 """
 
 from __future__ import annotations
@@ -108,6 +108,30 @@ class Model(Protocol):
 
     def damping(self, q: Array, effort: Array) -> Operator:
         """Viscous matrix, positive semi-definite, same storage as the stiffness (nv, nv)."""
+
+
+@runtime_checkable
+class Turning(Protocol):
+    """What a mechanical model may offer on top: steps with exact rotations, however long.
+
+    A model that has these finds large motions by `flex`; `equilibrium` then starts where `flex` arrives. The
+    equilibria are those of `force` alone: nothing here changes them.
+    """
+
+    @property
+    def stride(self) -> float:
+        """Largest change of an element's stretch [-] for which one step is worth taking."""
+
+    @property
+    def turner(self) -> Any:
+        """`turn(q, dq)`: the configuration that a tangent step leads to, and the largest change of stretch in it."""
+
+    @property
+    def proxy(self) -> Any:
+        """`at(q).solve(f)`: the metric of a constant matrix, factorised once."""
+
+    def projected(self, q: Array, effort: Array) -> tuple[Array, Operator]:
+        """Force and stiffness with every element's part made positive semi-definite."""
 
 
 @runtime_checkable

@@ -271,6 +271,11 @@ class GeometricModel(SolidModel):
         """Whether some material's stiffness depends on its strain."""
         return bool((self._width > 0.0).any())
 
+    @property
+    def stride(self) -> float:
+        """Largest change of an element's stretch in one step of `flex` [-]."""
+        return 0.3 if self.rubber else 0.6
+
     @cached_property
     def proxy(self) -> Proxy:
         """The constant matrix of the local/global iteration, factorised at first use and never again."""

@@ -78,8 +78,9 @@ def equilibrium(
     problem.begin(q0, origin.contacts)
     notes: list[str] = []
     folding = start is not None and _inverted(model, q0)
-    near = far_start(problem, target, start, budget=max_iterations) if turning else None
-    begin_at = origin if near is None else Iterate(near.q, near.effort, near.contacts, near.iterations)
+    near, spent = far_start(problem, target, start, budget=max_iterations) if turning else (None, 0)
+    origin.iterations = spent
+    begin_at = origin if near is None else Iterate(near.q, near.effort, near.contacts, spent)
     found = _newton(problem, begin_at, target, None, max_iterations=min(40, max_iterations), folding=folding)
     status = found.status
     if not status.ok:
@@ -391,7 +392,7 @@ def _finish(
         u=u,
         effort=found.effort,
         displacement=displacement,
-        contacts=contacts,
+        contacts=problem.bent(found.q, contacts) if status.ok else contacts,
         status=status,
         residual=residual,
         iterations=found.iterations,

@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     from pliant.models.geometric import GeometricModel
 
 Array = np.ndarray
+_PATIENCE = 10  # whole steps without one that is shorter than all before
 _LADDER = (("exact", 1.0), ("exact", 0.8), ("projected", 0.8), ("projected", 0.0))
 
 
@@ -65,7 +66,7 @@ def flex(
         strict: raise `SolveError` with the state attached if the solve does not succeed.
     """
     if stride is None:
-        stride = 0.3 if model.rubber else 0.6
+        stride = model.stride
     if not stride > 0.0:
         raise ArgumentError("stride", f"{stride}", "a positive number")
     solver = Flexing(model, obstacles, alarm=alarm, contact_distance=contact_distance)
@@ -120,7 +121,7 @@ class Flexing:
         problem.begin(q, contacts)
         last, hold, status = np.inf, False, Status.MAX_ITERATIONS
         system: LinearSystem | None = None
-        exact, used = True, 0
+        exact, used, best, lost = True, 0, np.inf, 0
         moved_gap = np.zeros(0)
         factor: Any = None
         for used in range(1, iterations + 1):
@@ -166,6 +167,10 @@ class Flexing:
                 moved = _motion(model, before, q, contacts)
                 moved_gap = contacts.gap + moved
             last = size
+            lost = 0 if size < 0.9 * best else lost + (part == 1.0)
+            best = min(best, size)
+            if lost > _PATIENCE:  # shorter steps serve better
+                break
             if size <= tolerance * problem.length and part == 1.0 and not hold:
                 status = Status.CONVERGED
                 break
@@ -336,6 +341,7 @@ class Flexing:
         state = equilibrium(
             self.model, u, start=start, max_iterations=60 if problem.obstacles else 300,
             obstacles=problem.obstacles, alarm=problem.alarm, contact_distance=self.contact_distance,
+            turning=False,
         )  # fmt: skip
         return state.but(notes=(*state.notes, "turning steps did not converge; equilibrium took over"))
 
