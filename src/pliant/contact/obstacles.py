@@ -151,6 +151,8 @@ class Obstacle:
 
     #: True if the solid is convex: then its distance is a convex function and cheap bounds hold.
     convex = True
+    #: True if its surface has no curvature anywhere: contacts with it neither turn nor wander.
+    flat = False
 
     def __post_init__(self) -> None:
         if not isinstance(self.name, str):

@@ -80,6 +80,7 @@ class Plane(Obstacle):
     point: Vector = (0.0, 0.0, 0.0)
     normal: Vector = (0.0, 0.0, 1.0)
     extent: float = 0.5
+    flat = True
 
     def __post_init__(self) -> None:
         super().__post_init__()

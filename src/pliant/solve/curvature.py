@@ -73,7 +73,7 @@ def turning_forces(obstacles: Sequence[Any], contacts: Contacts, x: Array) -> li
         return out
     for index, obstacle in enumerate(obstacles):
         bending = getattr(obstacle, "curvature", None)
-        if bending is None:
+        if bending is None or getattr(obstacle, "flat", False):
             continue
         pressing = np.flatnonzero((contacts.forces > 0.0) & (contacts.obstacle == index))
         if not len(pressing):
