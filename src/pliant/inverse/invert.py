@@ -16,9 +16,10 @@ from pliant.inverse.answer import MET, broken_limits, command_of, verdict
 from pliant.inverse.condense import Condensed, condense
 from pliant.inverse.limits import Limit, actuator_limits, joints, own_bounds, split
 from pliant.inverse.mechanics import Implicit, Static
-from pliant.inverse.nested import Proposal, descend, target_cost
+from pliant.inverse.nested import Curvature, Equilibria, Proposal, descend
 from pliant.inverse.qpcc import QPCC, QPCCSolution, solve_qpcc
 from pliant.inverse.redundancy import least_effort
+from pliant.inverse.restarts import downhill, other_starts
 from pliant.inverse.targets import Target
 from pliant.inverse.work import Options, Work, problem_of
 from pliant.solve.commands import check_state, travel
@@ -28,6 +29,7 @@ from pliant.state import Command, State, Status
 
 Array = np.ndarray
 _FAST = 25  # all-at-once iterations before the safe, nested ones take over
+_PATIENCE = 6  # iterations without a shorter step before the safe ones take over
 _NOISE = 1e-7  # of the robot's size: several steps below this in a row end the iteration too
 _STEP = 1e-9  # of the robot's size: a smaller step ends the iteration
 
@@ -66,6 +68,7 @@ def invert(
         prescribed: actuators that are not solved for: name -> value in the unit of its drive.
         iterations: linearisations allowed; 1 for control loops (status SINGLE).
         search: how hard to look for the best contact set: "local" (real time), "multistart", "global" (small problems).
+            Where the targets are not met, both of the latter also start from other poses (each actuator pulled alone).
         friction: "none" ignores friction, "stick" lets contacts stick, "auto" sticks if an obstacle has friction.
         redundancy: which of several solutions: closest to the present one, or with the least actuator energy. Neither
             moves the targets.
@@ -125,8 +128,18 @@ def invert(
         redundancy == "least effort",
         closed,
     )
-    status, count = Status.MAX_ITERATIONS, 0
-    fast = iterations if dynamic else min(iterations, _FAST)
+    status, count = _run(setting, mechanics, work, options, iterations)
+    if search != "local" and not (single or dynamic or status is Status.CONVERGED):
+        work, status, more = _elsewhere(setting, mechanics, work, options, iterations, status)
+        count += more
+    command = command_of(setting, mechanics, work, wanted, status, count, iterations, time.perf_counter() - begin)
+    return command.require() if strict else command
+
+
+def _run(setting: Problem, mechanics: Any, work: Work, options: Options, iterations: int) -> tuple[Status, int]:
+    """Iterate from where `work` is: all at once while that works, nested where it does not. Status and iterations."""
+    status = Status.MAX_ITERATIONS
+    fast = iterations if mechanics.inertial else min(iterations, _FAST)
     count = _approach(setting, mechanics, work, options, fast) if iterations > 1 else 0
     for _ in range(fast):
         count += 1
@@ -134,11 +147,34 @@ def invert(
         if done is not None:
             status = done
             break
-    if not status.ok and status is not Status.SINGLE and status is not Status.RELAXED and fast < iterations:
+    if iterations == 1 or mechanics.inertial:
+        return status, count
+    if not status.ok and status is not Status.RELAXED and fast < iterations:
         status, more = _nested(setting, work, options, iterations)
         count += more
-    command = command_of(setting, mechanics, work, wanted, status, count, iterations, time.perf_counter() - begin)
-    return command.require() if strict else command
+    if status in (Status.UNREACHABLE, Status.LOCAL):
+        for _ in range(3):
+            found, more = _looked_around(setting, work, options, iterations)
+            if found is None:
+                break
+            status, count = found, count + more
+    return status, count
+
+
+def _elsewhere(
+    setting: Problem, mechanics: Any, work: Work, options: Options, iterations: int, status: Status
+) -> tuple[Work, Status, int]:
+    """Look for a better end from other starts, until a target is met."""
+    equilibria, count = Equilibria(setting, options), 0
+    for start in other_starts(equilibria):
+        other = Work(start.q, start.effort, start.contacts, proximal=1e-9)
+        ended, more = _run(setting, mechanics, other, options, iterations)
+        count += more
+        if (not ended.ok, *equilibria.rank(other)) < (not status.ok, *equilibria.rank(work)):  # type: ignore[arg-type]
+            work, status = other, ended
+        if status is Status.CONVERGED:
+            break
+    return work, status, count
 
 
 def _approach(setting: Problem, mechanics: Any, work: Work, options: Options, most: int) -> int:
@@ -248,6 +284,9 @@ def _iterate(setting: Problem, mechanics: Any, work: Work, options: Options, *, 
     work.turns += 1
     now = condensed.now
     fraction, proximal = 1.0, work.proximal
+    # Without contacts Newton's method finds back by itself from steps that stretch a slender body; a test of each step
+    # would make them ten times shorter. Contacts open and close for ever without one.
+    plain = not mechanics.inertial and (work.contacts is None or not len(work.contacts))
     for attempt in range(8):
         # Over a time step the body moves by itself: a goal nearer to the present would brake it. There, a shorter step
         # is one that changes the efforts less.
@@ -259,7 +298,9 @@ def _iterate(setting: Problem, mechanics: Any, work: Work, options: Options, *, 
         if not np.isfinite(size):
             return Status.DIVERGED
         small = size <= 1e-4 * setting.length
-        if not careful or small or _predictable(mechanics, condensed, work, dq, effort, contact):
+        if not careful or small or (plain and _admissible(setting, mechanics, work, dq, effort)):
+            break
+        if not plain and _predictable(mechanics, condensed, work, dq, effort, contact):
             break
         if attempt == 6 and not mechanics.inertial:
             return Status.STALLED
@@ -270,6 +311,12 @@ def _iterate(setting: Problem, mechanics: Any, work: Work, options: Options, *, 
             work.proximal = 1e2 * max(work.proximal, 1e-6)
     work.proximal = proximal
     part = setting.furthest(work.q, dq)
+    if plain and careful:
+        part = min(part, 0.33 * setting.length / max(size, 1e-300))
+        work.waited = 0 if size < 0.9 * work.shortest else work.waited + 1
+        work.shortest = min(size, work.shortest)
+        if work.waited > _PATIENCE:
+            return Status.STALLED
     if part < 1.0:
         dq, fraction = part * dq, min(fraction, part)
         effort = work.effort + part * (effort - work.effort)
@@ -302,42 +349,26 @@ def _carry(work: Work, contact: Array, rows: int) -> None:
 
 def _nested(setting: Problem, work: Work, options: Options, iterations: int) -> tuple[Status, int]:
     """The safe iteration, from the equilibrium nearest to where the fast one ended."""
-    model = setting.model
-    mechanics = Static(model, options.closed)
-    # Without its displacement a body on a slide is not held at all; what is prescribed holds at every trial.
-    fixed = {**options.closed, **options.fixed_displacement}
-    slides = [i for i, a in enumerate(model.robot.actuators) if a.kind == "slide" and i not in fixed]
-
-    def brought(q: Array, effort: Array, contacts: Any, stroke: Array, follow: bool) -> State:
-        held = fixed | {i: float(stroke[i]) for i in slides}
-        return settle(setting, q, effort, contacts, follow=follow, held=held)
-
-    def ended() -> State:
-        stroke = model.displacement(work.q)
-        for i in slides:
-            low, high = options.bounds["displacement"]
-            stroke[i] = np.clip(stroke[i], low[i], high[i])
-        return brought(work.q, work.effort, work.contacts, stroke, True)
-
-    def begun() -> State:
-        first = options.previous
-        if first is None:
-            return brought(model.rest, np.zeros(model.nu), None, model.displacement(model.rest), True)
-        return brought(first.q, first.effort, first.contacts, model.displacement(first.q), True)
-
-    def excess(state: State) -> float:
-        return max(broken_limits(setting, options, state).values(), default=0.0)
-
+    equilibria = Equilibria(setting, options)
+    mechanics = Static(setting.model, options.closed)
+    ended = equilibria.at(work.q, work.effort, work.contacts, follow=True)
     # The fast iteration may have ended on a branch that leads nowhere: it must not be farther away than the start.
-    starts = [state for state in (ended(), begun()) if state.ok]
+    first = _start(setting, options.previous, options.fixed_effort, options.closed)
+    begun = equilibria.at(first.q, first.effort, first.contacts, follow=True)
+    starts = [state for state in (ended, begun) if state.ok]
     if not starts:
-        return begun().status, 0
-    settled = min(starts, key=lambda s: (excess(s) > 1e-6, target_cost(model, options.targets, s)))
+        return begun.status, 0
+
+    curvature = Curvature()
 
     def linearised(state: State) -> Condensed:
         work.q, work.effort, work.contacts = state.q, state.effort, state.contacts
         condensed = _condense(setting, mechanics, work, options)
         assert condensed is not None  # an equilibrium is admissible
+        touching = b"" if work.contacts is None else (work.contacts.forces > 0.0).tobytes()
+        if condensed.now.size and not options.least and touching.count(1) == 0:
+            unit = 1.0 / np.sqrt(np.maximum(np.diag(condensed.displacement.effort), 1e-300))
+            work.bend = curvature.learn(state.effort, condensed.objective.effort, condensed.now, unit, touching)
         return condensed
 
     def solved(condensed: Condensed, proximal: float) -> Proposal:
@@ -345,21 +376,30 @@ def _nested(setting: Problem, work: Work, options: Options, iterations: int) -> 
         qpcc, solution, effort, contact = _solve(condensed, work, options, 0.0)
         force = condensed.true_contact(effort, contact)
         found = replace(solution, effort=condensed.true_effort(effort, contact), contact=force)
-        return Proposal(qpcc, found, condensed.step(effort, contact), condensed.displacement.value(effort, contact))
-
-    def settled_at(state: State, proposal: Proposal) -> State:
-        q = model.retract(state.q, proposal.dq)
-        return brought(q, proposal.solution.effort, state.contacts, proposal.stroke, False)
+        stroke = condensed.displacement.value(effort, contact)
+        must = 1e6 * float((condensed.exact.value(effort, contact) ** 2).sum())
+        foreseen = 0.5 * (float((solution.effector**2).sum()) + must)
+        return Proposal(qpcc, found, condensed.step(effort, contact), stroke, foreseen)
 
     state, proposal, work.condensed, status, count = descend(
-        setting, options.targets, settled, excess, linearised, solved, settled_at, iterations=iterations
+        equilibria, min(starts, key=equilibria.rank), linearised, solved, iterations=iterations
     )
+    work.bend = None
     if proposal is not None:
         work.problem, work.solution = proposal.problem, proposal.solution
     work.q, work.effort, work.contacts = state.q, state.effort, state.contacts
     if status is Status.CONVERGED:
         status = verdict(setting, work, options)
     return status, count
+
+
+def _looked_around(setting: Problem, work: Work, options: Options, iterations: int) -> tuple[Status | None, int]:
+    """Leave a point where the cost is stationary but no minimum; (None, 0) if it is one."""
+    lower = downhill(Equilibria(setting, options), work)
+    if lower is None:
+        return None, 0
+    work.q, work.effort, work.contacts = lower.q, lower.effort, lower.contacts
+    return _nested(setting, work, options, iterations)
 
 
 def _predictable(mechanics: Any, condensed: Condensed, work: Work, dq: Array, effort: Array, contact: Array) -> bool:
@@ -372,6 +412,14 @@ def _predictable(mechanics: Any, condensed: Condensed, work: Work, dq: Array, ef
         unbalanced = unbalanced - work.turned(dq)
     correction = condensed.correction(unbalanced, contact)
     return float(np.linalg.norm(correction)) <= 0.7 * float(np.linalg.norm(dq))
+
+
+def _admissible(setting: Problem, mechanics: Any, work: Work, dq: Array, effort: Array) -> bool:
+    """Whether there are forces after a step (or the part of it that is taken): elements may turn inside out."""
+    if not hasattr(setting.model, "inverted"):
+        return True
+    part = min(1.0, 0.33 * setting.length / max(travel(setting.model, dq), 1e-300))
+    return bool(np.isfinite(mechanics.residual(mechanics.move(work.q, part * dq, keep=False), effort, None)).all())
 
 
 def _adapt(work: Work, now: Array, fraction: float) -> None:

@@ -12,25 +12,30 @@ from typing import Any
 
 import numpy as np
 
+from pliant.inverse.answer import broken_limits
 from pliant.inverse.qpcc import QPCC, QPCCSolution
 from pliant.inverse.targets import Target
+from pliant.inverse.work import Options
 from pliant.solve.commands import travel
+from pliant.solve.equilibrium import settle
 from pliant.solve.problem import Problem
 from pliant.state import State, Status
 
 Array = np.ndarray
 _STEP = 1e-9  # of the robot's size: a smaller step ends the iteration
+_NOISE = 1e-7  # of the robot's size: a step that short that gains nothing ends it too
 _HELD = 1e-7  # limits exceeded by less than this, relative, count as held
 
 
 @dataclass(frozen=True, eq=False)
 class Proposal:
-    """Where a linearisation wants to go: its QPCC, the solution, the step (nv,) and the strokes then (nu,)."""
+    """Where a linearisation wants to go: its QPCC, the solution, the step (nv,), the strokes then (nu,), the cost."""
 
     problem: QPCC
     solution: QPCCSolution
     dq: Array
     stroke: Array
+    foreseen: float
 
 
 def target_cost(model: Any, targets: Sequence[Target], state: Any) -> float:
@@ -39,41 +44,85 @@ def target_cost(model: Any, targets: Sequence[Target], state: Any) -> float:
     return 0.5 * sum(float(((r.value * r.weight) ** 2).sum()) * (1e6 if r.exact else 1.0) for r in rows)
 
 
-def descend(
-    setting: Problem,
-    targets: Sequence[Target],
-    state: State,
-    excess: Callable[[State], float],
-    linearised: Callable[[State], Any],
-    solved: Callable[[Any, float], Proposal],
-    settled: Callable[[State, Proposal], State],
-    *,
-    iterations: int,
-) -> tuple[State, Proposal | None, Any, Status, int]:
-    """Levenberg-Marquardt over equilibria.
+class Equilibria:
+    """The equilibria of a robot, one for each choice of the efforts, and how good they are.
 
     Args:
         setting: model and surroundings.
-        targets: what is wanted.
+        options: what is wanted and allowed.
+    """
+
+    def __init__(self, setting: Problem, options: Options) -> None:
+        self.setting, self.options = setting, options
+        model = setting.model
+        # Without its displacement a body on a slide is not held at all; what is prescribed holds at every trial.
+        self._fixed = {**options.closed, **options.fixed_displacement}
+        self._slides = [i for i, a in enumerate(model.robot.actuators) if a.kind == "slide" and i not in self._fixed]
+
+    def at(self, q: Array, effort: Array, contacts: Any, stroke: Array | None = None, *, follow: bool) -> State:
+        """The equilibrium at efforts; `follow`: go far for it.
+
+        Slides are held at their strokes (those of q if None). So is what a stroke brings to its limit (at its effort it
+        would pass that, by as much as the mechanics is not linear), and what is driven by displacement and pulls: near
+        a limit point there is no equilibrium at a slightly larger effort, but there is one at a larger stroke.
+        """
+        low, high = self.options.bounds["displacement"]
+        held = dict(self._fixed)
+        if stroke is not None:
+            margin = 1e-9 * np.maximum(np.where(np.isfinite(low), np.abs(low), 0.0), np.abs(stroke))
+            by_stroke = (stroke <= low + margin) | (stroke >= high - margin)
+            least, most = self.options.bounds["effort"]
+            inside = 1e-6 * float(np.abs(effort).max(initial=0.0))
+            by_stroke |= self.setting.driven & (effort > least + inside) & (effort < most - inside)
+            for i in np.flatnonzero(by_stroke):
+                held.setdefault(int(i), float(np.clip(stroke[i], low[i], high[i])))
+        for i in self._slides:
+            now = self.setting.model.displacement(q)[i] if stroke is None else stroke[i]
+            held[i] = float(np.clip(now, low[i], high[i]))
+        return settle(self.setting, q, effort, contacts, follow=follow, held=held)
+
+    def cost(self, state: State) -> float:
+        """What is minimised."""
+        return target_cost(self.setting.model, self.options.targets, state)
+
+    def excess(self, state: State) -> float:
+        """By how much a state exceeds the limits [-]."""
+        return max(broken_limits(self.setting, self.options, state).values(), default=0.0)
+
+    def rank(self, state: State) -> tuple[bool, float]:
+        """The lower, the better: limits come first."""
+        return self.excess(state) > 1e-6, self.cost(state)
+
+
+def descend(
+    equilibria: Equilibria,
+    state: State,
+    linearised: Callable[[State], Any],
+    solved: Callable[[Any, float], Proposal],
+    *,
+    iterations: int,
+) -> tuple[State, Proposal | None, Any, Status, int]:
+    """Levenberg-Marquardt over equilibria. Where limits are exceeded, lowering that comes first.
+
+    Args:
+        equilibria: of the robot.
         state: an equilibrium to start from.
-        excess: by how much a state exceeds the limits [-]; where they are exceeded, lowering this comes first.
         linearised: condenses the mechanics at an equilibrium.
         solved: solves the QPCC of a condensed problem with a proximal weight.
-        settled: the equilibrium that a proposal leads to from a state.
         iterations: outer iterations allowed; twice as many trials are settled at most.
 
     Returns:
         (state, last proposal, condensed problem, status, iterations); the status is CONVERGED when no step lowers
         the cost any further.
     """
-    model = setting.model
-    cost, over = target_cost(model, targets, state), excess(state)
+    setting, model = equilibria.setting, equilibria.setting.model
+    cost, over = equilibria.cost(state), equilibria.excess(state)
     proximal, trials = 1e-6, 2 * iterations
     proposal, condensed = None, None
     for count in range(1, iterations + 1):
         condensed = linearised(state)
-        moved = False
-        for _ in range(14):
+        moved, last = False, np.inf
+        for _ in range(16):
             proposal = solved(condensed, proximal)
             if not proposal.solution.status.success and not proposal.solution.notices:
                 return state, proposal, condensed, Status.STALLED, count
@@ -82,23 +131,70 @@ def descend(
                 return state, proposal, condensed, Status.DIVERGED, count
             if size <= _STEP * setting.length:
                 return state, proposal, condensed, Status.CONVERGED, count
-            if size <= 0.25 * setting.length and setting.furthest(state.q, proposal.dq) == 1.0:
+            if size <= 0.25 * setting.length and size < 0.99 * last and setting.furthest(state.q, proposal.dq) == 1.0:
                 if trials == 0:
                     return state, proposal, condensed, Status.MAX_ITERATIONS, count
-                trials -= 1
-                trial = settled(state, proposal)
+                trials, last = trials - 1, size
+                q, effort = model.retract(state.q, proposal.dq), proposal.solution.effort
+                trial = equilibria.at(q, effort, state.contacts, proposal.stroke, follow=False)
                 if trial.ok:
-                    new, new_over = target_cost(model, targets, trial), excess(trial)
+                    new, new_over = equilibria.cost(trial), equilibria.excess(trial)
                     better = new < cost * (1.0 - 1e-12) and new_over <= max(over, _HELD)
                     if better or (over > _HELD and new_over < 0.9 * over):
                         moved = True
                         break
+                    if size <= _NOISE * setting.length and over <= _HELD:
+                        return state, proposal, condensed, Status.CONVERGED, count  # what is left is rounding
             proximal = min(max(proximal * 8.0, 1e-8), 1e6)
         if not moved:
             return state, proposal, condensed, Status.CONVERGED, count
         done = over <= _HELD and (cost - new) <= 1e-12 * cost
+        # the gain against the one foreseen tells how far the linearisation can be trusted
+        gain = (cost - new) / max(cost - proposal.foreseen, 1e-300)
         state, cost, over = trial, new, new_over
-        proximal = max(proximal / 8.0, 1e-10)
         if done:
             return state, proposal, condensed, Status.CONVERGED, count
+        proximal = max(proximal / 8.0, 1e-10) if gain > 0.6 else proximal if gain > 0.2 else 4.0 * proximal
     return state, proposal, condensed, Status.MAX_ITERATIONS, iterations
+
+
+class Curvature:
+    """What the second derivatives of target rows add to the Hessian of the cost, learned from step to step.
+
+    Where a target is out of reach its rows r do not vanish, and neither does sum_i r_i d^2 r_i / da^2, which
+    linearisations leave out: they then converge slowly. A symmetric rank-one update finds it from the exact gradients
+    at the equilibria that are visited (Dennis, Gay and Welsch's structured secant equation).
+    """
+
+    def __init__(self) -> None:
+        self._S: Array | None = None
+        self._seen: tuple[Array, Array, bytes] | None = None
+
+    def learn(self, effort: Array, rows: Array, value: Array, unit: Array, contacts: bytes) -> Array:
+        """Take in an equilibrium; returns rows R (k, na), so that R^T R is the part of the Hessian that is positive.
+
+        Args:
+            effort: efforts there (na,).
+            rows: derivatives of the weighted target rows by the efforts (m, na).
+            value: the rows (m,).
+            unit: efforts of unit energy (na,), as a scale.
+            contacts: the contact set; what was learned at another one is forgotten.
+        """
+        na = len(effort)
+        if self._S is None or self._seen is None or self._seen[2] != contacts or self._seen[1].shape != rows.shape:
+            self._S = np.zeros((na, na))
+        else:
+            s = (effort - self._seen[0]) / unit
+            y = unit * ((rows - self._seen[1]).T @ value)
+            own = float(s @ self._S @ s)
+            if abs(own) > abs(float(s @ y)):
+                self._S *= abs(float(s @ y)) / abs(own)
+            v = y - self._S @ s
+            size = float(v @ s)
+            if abs(size) > 1e-6 * float(np.linalg.norm(v) * np.linalg.norm(s)):
+                self._S = self._S + np.outer(v, v) / size
+        self._seen = (effort.copy(), rows.copy(), contacts)
+        values, axes = np.linalg.eigh(0.5 * (self._S + self._S.T))
+        most = 1e2 * float(np.einsum("ij,ij->", rows * unit, rows * unit))
+        up = values > 1e-9 * max(most, 1e-300)
+        return np.sqrt(np.minimum(values[up], most))[:, None] * axes[:, up].T / unit

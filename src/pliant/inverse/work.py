@@ -50,6 +50,8 @@ class Work:
     proximal: float
     small: int = 0
     turns: int = 0
+    waited: int = 0  # iterations since the step was last shorter than all before
+    shortest: float = float("inf")
     moved: float = float("nan")  # how far the last step moved the robot [m]
     cost: float | None = None
     solution: QPCCSolution | None = None
@@ -57,6 +59,7 @@ class Work:
     condensed: Condensed | None = None
     turned: Callable[[Array], Array] | None = None  # what contact forces lose by turning in a motion (nv,) -> (nv,)
     stroke: Array | None = None
+    bend: Array | None = None  # rows that stand for the curvature of the targets, zero at the present efforts
     names: list[str] = field(default_factory=list)
     timing: dict[str, float] = field(default_factory=dict)
     notes: list[str] = field(default_factory=list)
@@ -102,6 +105,9 @@ def problem_of(condensed: Condensed, work: Work, options: Options, shift: Any, r
     if not e.free.size and x.free.size:
         # equalities alone leave nothing to minimise: their squares, which they bring to zero, measure the efforts
         Wea, Wec, de = x.effort, x.contact, x.free - remain * condensed.exact_now
+    if work.bend is not None and len(work.bend):
+        Wea, Wec = np.vstack([Wea, work.bend]), np.vstack([Wec, np.zeros((len(work.bend), Wec.shape[1]))])
+        de = np.concatenate([de, -work.bend @ work.effort])
     gap = c.free
     if remain and gap.size:
         gap = gap.copy()

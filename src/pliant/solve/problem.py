@@ -98,7 +98,7 @@ class Problem:
         """The same problem with every actuator driven by its effort, but those that are `held` by displacement."""
         other = copy(self)
         other.driven = np.isin(np.arange(len(self.driven)), list(held))
-        other.slackable = np.zeros(int(other.driven.sum()), dtype=bool)
+        other.slackable = slackable(self.model.robot)[other.driven]
         return other
 
     def begin(self, q: Array, contacts: Contacts | None) -> None:
