@@ -12,7 +12,7 @@ import numpy as np
 from pliant.checks import count as count_of
 from pliant.checks import finite, instance, positive, several
 from pliant.errors import ArgumentError
-from pliant.inverse.answer import MET, broken_limits, command_of, verdict
+from pliant.inverse.answer import MET, command_of, verdict
 from pliant.inverse.condense import Condensed, condense
 from pliant.inverse.limits import Limit, actuator_limits, joints, own_bounds, split
 from pliant.inverse.mechanics import Implicit, Static

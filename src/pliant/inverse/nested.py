@@ -74,8 +74,8 @@ class Equilibria:
             least, most = self.options.bounds["effort"]
             inside = 1e-6 * float(np.abs(effort).max(initial=0.0))
             by_stroke |= self.setting.driven & (effort > least + inside) & (effort < most - inside)
-            for i in np.flatnonzero(by_stroke):
-                held.setdefault(int(i), float(np.clip(stroke[i], low[i], high[i])))
+            for i in np.flatnonzero(by_stroke).tolist():
+                held.setdefault(i, float(np.clip(stroke[i], low[i], high[i])))
         for i in self._slides:
             now = self.setting.model.displacement(q)[i] if stroke is None else stroke[i]
             held[i] = float(np.clip(now, low[i], high[i]))
@@ -146,7 +146,7 @@ def descend(
                     if size <= _NOISE * setting.length and over <= _HELD:
                         return state, proposal, condensed, Status.CONVERGED, count  # what is left is rounding
             proximal = min(max(proximal * 8.0, 1e-8), 1e6)
-        if not moved:
+        if not moved or proposal is None:
             return state, proposal, condensed, Status.CONVERGED, count
         done = over <= _HELD and (cost - new) <= 1e-12 * cost
         # the gain against the one foreseen tells how far the linearisation can be trusted

@@ -1,8 +1,8 @@
 """Where else to go when an inverse ends short of its targets: off a saddle, or from other starts.
 
-A Gauss-Newton iteration ends where the cost is stationary; by symmetry that may be a saddle (a straight arm whose target
-lies on its axis can only go there by bending to one side). Whether it is one is asked of the mechanics itself: along
-directions in which the targets hardly move to first order, is there an equilibrium that costs less?
+A Gauss-Newton iteration ends where the cost is stationary; by symmetry that may be a saddle (a straight arm whose
+target lies on its axis can only go there by bending to one side). Whether it is one is asked of the mechanics itself:
+along directions in which the targets hardly move to first order, is there an equilibrium that costs less?
 """
 
 from __future__ import annotations
