@@ -8,6 +8,7 @@ import scipy.sparse as sp
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from pliant.algebra.factor import DenseFactor
 from pliant.algebra.factorisation import NotPositiveDefinite, factorise, factorise_general
 from pliant.algebra.symmetric import SymmetricMatrix, SymmetricPattern
 from pliant.errors import ArgumentError, PliantError, SolveError
@@ -291,3 +292,14 @@ def test_general_saddle_and_unsymmetric():
         factorise_general(np.ones((2, 2)))
     with pytest.raises(SolveError, match="half"):
         factor.half_solve_sparse(sp.eye_array(2))
+
+
+def test_dense_factor_knows_a_pivot_that_is_all_rounding():
+    """A chain of springs that nothing holds: singular, though rounding may leave its last pivot positive."""
+    for seed in range(20):
+        k = np.random.default_rng(seed).uniform(1.0, 2.0, 30)
+        K = np.diag(np.append(k, 0.0)) + np.diag(np.append(0.0, k)) - np.diag(k, 1) - np.diag(k, -1)
+        with pytest.raises(NotPositiveDefinite):
+            DenseFactor(K)
+        K[0, 0] += 1e-9  # held, however softly
+        DenseFactor(K)
