@@ -23,6 +23,7 @@ import numpy as np
 from pliant._kernels import geometric as kernels
 from pliant._kernels import geometric_local as local_kernels
 from pliant.actuators import Cable, Chamber, DielectricLayer, PressureCurve
+from pliant.algebra.factorisation import NotPositiveDefinite, factorise
 from pliant.errors import ArgumentError
 from pliant.materials.material import Material, Mode
 from pliant.models.geometric_dielectric import LayerCapacity, prestretched
@@ -280,6 +281,14 @@ class GeometricModel(SolidModel):
     def proxy(self) -> Proxy:
         """The constant matrix of the local/global iteration, factorised at first use and never again."""
         return Proxy(self)
+
+    @cached_property
+    def rest_factor(self) -> Any:
+        """The factorised stiffness at rest without any effort, made once; None where that is not positive definite."""
+        try:
+            return factorise(self.stiffness(self.rest, np.zeros(self.nu)))
+        except NotPositiveDefinite:
+            return None
 
     @cached_property
     def turner(self) -> Turner:

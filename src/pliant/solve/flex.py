@@ -1,13 +1,13 @@
-"""flex: the equilibrium of a geometric model by Newton's method with turning steps.
+"""flex: the equilibrium of a geometric model by Newton's method with turning steps, in few factorisations.
 
-Three things make it take few steps through large rotations:
+- The first step from rest uses the factor that the model keeps of its rest pose.
+- A step is carried out with its rotations exact (`geometric_turning`), so that bending by 100 degrees is one step.
+- After a long step the pose is settled (`settling`): elements that do not fit their neighbours, and efforts that are
+  too large by then, would make the next Hessian indefinite, and Newton's next step a poor one.
+- Near the answer the last factor serves to the end (`chords`), and so it does while contacts settle.
+- The Hessian is exact where that is positive definite and projected element by element where not.
 
-- the Hessian is exact where that is positive definite and projected element by element where not;
-- a step is carried out with its rotations exact (`geometric_turning`), so that bending by 100 degrees is one step;
-- the efforts of the drives are estimated anew after every long step, in the metric of the constant matrix. Those
-  that the linear step predicts are too large by then and would make the next Hessian indefinite.
-
-A command that would strain elements by more than `stride` is approached in parts, each relaxed once.
+A command that would strain elements by more than `stride` is approached in parts.
 """
 
 from __future__ import annotations
@@ -24,15 +24,25 @@ from pliant.algebra.factorisation import NotPositiveDefinite
 from pliant.contact.contacts import Contacts
 from pliant.errors import ArgumentError, PliantError
 from pliant.models.geometric_turning import Turner
+from pliant.solve.chords import chord
 from pliant.solve.commands import CommandLike, command_vector
 from pliant.solve.newton import LinearSystem, Rows
 from pliant.solve.problem import Problem
+from pliant.solve.settling import Settler
 from pliant.state import State, Status
 
 if TYPE_CHECKING:
     from pliant.models.geometric import GeometricModel
 
 Array = np.ndarray
+#: Steps longer than this part of the robot's size leave an uneven pose (see `settling`).
+_LONG = 1e-3
+#: How even a pose has to be before the next Hessian, in parts of the step that led to it.
+_EVEN = 1e-4
+#: A step that was carried out to this part needs no second one: settling reaches the command as well.
+_RIPE = 0.8
+#: After steps shorter than this part of the robot's size the factor is good for some more (see `chords`).
+_NEAR = 3e-3
 _PATIENCE = 10  # whole steps without one that is shorter than all before
 _LADDER = (("exact", 1.0), ("exact", 0.8), ("projected", 0.8), ("projected", 0.0))
 
@@ -98,7 +108,9 @@ class Flexing:
         self.turner: Turner = model.turner
         self.driven = self.problem.driven
         soft = [isinstance(a, Chamber | DielectricLayer) for a in model.robot.actuators]
-        self.inflated = self.driven & np.array(soft, dtype=bool)
+        self.soft = np.array(soft, dtype=bool)
+        self.inflated = self.driven & self.soft
+        self.settler = Settler(model, self.inflated, self.problem.length)
         self.factorisations = 0
 
     def solve(
@@ -121,9 +133,9 @@ class Flexing:
         problem.begin(q, contacts)
         last, hold, status = np.inf, False, Status.MAX_ITERATIONS
         system: LinearSystem | None = None
-        exact, used, best, lost = True, 0, np.inf, 0
+        exact, used, chords, best, lost = True, 0, 0, np.inf, 0
         moved_gap = np.zeros(0)
-        factor: Any = None
+        factor = kept = None
         for used in range(1, iterations + 1):
             contacts = _kept(problem.detect(q, contacts), contacts, moved_gap)
             goal = target.copy()
@@ -131,7 +143,7 @@ class Flexing:
                 goal[driven] = model.displacement(q)[driven]
                 goal[~driven] = effort[~driven]
             rows = problem.rows(q, effort, goal, contacts)
-            nearby = start.memory.get("factor") if start is not None and used == 1 else None
+            nearby = self._known(start) if used == 1 else kept
             if nearby is None:
                 built = self._system(q, effort, rows, last)
             else:  # the factor of the start is the exact one for the first step, or nearly so
@@ -157,15 +169,22 @@ class Flexing:
                 status = Status.DIVERGED
                 break
             before = q
-            q, part = self._move(system, q, effort, change, goal, step, size, stride, exact)
+            q, part = self._move(system, q, effort, change, goal, step, size, last, stride, exact)
             effort = np.where(driven, effort, goal) if part == 1.0 else effort + part * change
             multipliers = rows.force + part * (step.force - rows.force)
             effort, contacts = problem.split(effort, multipliers, contacts, step.states)
-            if size > 1e-2 * problem.length and self.inflated.any():
-                effort = self._estimate(q, effort, contacts)
+            settled = size > _LONG * problem.length and bool(self.soft.any())
+            if settled:
+                ripe = part >= _RIPE and not hold and not change.any()
+                part = 1.0 if ripe else part
+                reached = target if part == 1.0 and not hold else model.displacement(q)
+                q, effort = self.settler.settle(q, effort, contacts, reached, even=_EVEN * size)
             if contacts is not None and len(contacts):
                 moved = _motion(model, before, q, contacts)
                 moved_gap = contacts.gap + moved
+            # contacts that settle need no new factor; where they do not, the stiffness may be to blame
+            short = exact and size < min(_NEAR * problem.length, 0.3 * last)
+            kept = system.factor if short and rows.size > rows.drives else None
             last = size
             lost = 0 if size < 0.9 * best else lost + (part == 1.0)
             best = min(best, size)
@@ -174,19 +193,20 @@ class Flexing:
             if size <= tolerance * problem.length and part == 1.0 and not hold:
                 status = Status.CONVERGED
                 break
-            hold = part < 1.0 and not hold
+            hold = part < 1.0 and not hold and not settled
             # a held pose is in balance with only a part of the commanded efforts: there is more to come
             arrived = np.array_equal(effort[~driven], target[~driven])
-            near = size < 1e-2 * problem.length and exact and rows.size == rows.drives
+            near = size < _NEAR * problem.length and exact and rows.size == rows.drives
             if arrived and not hold and near:
-                q, effort, done, extra = self._polish(system, q, effort, target, size, tolerance)
-                used += extra
-                if done:
+                tail = chord(problem, system, q, effort, target, size=size, goal=tolerance * problem.length)
+                q, effort, last, chords = tail.q, tail.effort, tail.size, chords + tail.steps
+                if tail.converged:
                     # the factor belongs to a pose before; sensitivities would not be exact with it
                     status, factor = Status.CONVERGED, None
                     break
         if status is not Status.CONVERGED:
             return None
+        used += chords
         state = self._state(q, effort, contacts, target, used, factor, exact, start, time.perf_counter() - begin)
         return state.but(memory={"factor": system.factor}) if system is not None and exact else state
 
@@ -224,11 +244,11 @@ class Flexing:
 
     def _move(
         self, system: LinearSystem, q: Array, effort: Array, change: Array, goal: Array, step: Any, size: float,
-        stride: float, exact: bool,
+        last: float, stride: float, exact: bool,
     ) -> tuple[Array, float]:  # fmt: skip
         """Carry out a step: turned or straight, whichever leaves the smaller correction, and shortened if need be."""
         model, L = self.model, self.problem.length
-        if size <= 1e-6 * L:
+        if size <= 1e-6 * L or (exact and size < min(_LONG * L, 0.1 * last)):  # as short as Newton's steps should be
             return model.retract(q, step.dq), 1.0
         turned, strain = self.turner.turn(q, step.dq)
         part = min(1.0, stride / max(strain, 1e-300))
@@ -293,45 +313,9 @@ class Flexing:
                     pass
         return None
 
-    def _estimate(self, q: Array, effort: Array, contacts: Contacts | None) -> Array:
-        """Pressures of the driven chambers that balance the pose best, in the metric of the constant matrix."""
-        model = self.model
-        passive = effort.copy()
-        passive[self.inflated] = 0.0
-        r = model.force(q, passive)
-        if contacts is not None and len(contacts):
-            r = r + np.asarray(contacts.rows(model, q).T @ contacts.forces)
-        C = model.displacement_rows(q)[self.inflated]
-        solved = model.proxy.at(q).solve(np.column_stack([r, C.T]))
-        out = effort.copy()
-        out[self.inflated] = -np.linalg.lstsq(C @ solved[:, 1:], C @ solved[:, 0], rcond=1e-10)[0]
-        return out
-
-    def _polish(
-        self, system: LinearSystem, q: Array, effort: Array, u: Array, size: float, tolerance: float
-    ) -> tuple[Array, Array, bool, int]:
-        """A few steps with the factor at hand: near the solution each gains one or two digits."""
-        model, problem, driven = self.model, self.problem, self.driven
-        C, n = system.rows.rows, system.rows.drives
-        for extra in range(1, 7):
-            force = model.force(q, effort)
-            value = model.displacement(q)[driven] - u[driven]
-            free = system.factor.solve(force)
-            dq, change = free, np.zeros(n)
-            if n:
-                change = np.linalg.lstsq(system.W[:n, :n], -(value + C[:n] @ free), rcond=None)[0]
-                dq = free + system.flexibility[:, :n] @ change
-            new = float(np.abs(dq).max(initial=0.0))
-            slack = problem.slackable & ((effort[driven] + change) < 0.0)
-            if not new < 0.3 * size or slack.any():
-                return q, effort, False, extra
-            q = model.retract(q, dq)
-            effort = effort.copy()
-            effort[driven] += change
-            size = new
-            if size <= tolerance * problem.length:
-                return q, effort, True, extra
-        return q, effort, False, extra
+    def _known(self, start: State | None) -> Any:
+        """A factor of the stiffness at the start, or nearly there, if there is one."""
+        return getattr(self.model, "rest_factor", None) if start is None else start.memory.get("factor")
 
     def rescue(self, u: CommandLike, start: State | None) -> State:
         """The answer of `equilibrium`, where turning steps did not converge."""
