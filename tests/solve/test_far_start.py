@@ -59,7 +59,8 @@ def test_contacts_are_judged_by_equilibrium() -> None:
 def test_ten_moves_of_the_sliders(name: str) -> None:
     """Random commands over the actuators' whole ranges, each from the pose before, as a viewer sends them."""
     entry = pl.robots.entry(name)
-    robot = entry.make()
+    # a chamber of the mannequin alone balloons at 10 kPa: no pressure holds it beyond, a volume does
+    robot = entry.make(**({"drive": "displacement"} if name == "mannequin" else {}))
     model, around = entry.model(robot), entry.obstacles(robot)
     rng = np.random.default_rng(0)
     limits = np.array([a.limits for a in robot.actuators])

@@ -88,6 +88,8 @@ def mannequin(
         sizes of the body, thicknesses, number of chambers: not published; chosen. Dragon Skin 20 for the skin with the
         source's constants; the ribs are pleated, which 0.3 of the stiffness of Ecoflex 00-30 stands for: softer ones
         give way sideways, stiffer ones quilt the skin.
+        limit of the pressures: 13 kPa, which size 14 takes where neighbours push too. A chamber alone has its largest
+        pressure between 10 and 13 kPa and would balloon beyond it; driven by volume it has no such limit.
 
     Args:
         rows: of chambers, from hip to bust.
@@ -148,7 +150,7 @@ def mannequin(
         (Fixation("core"), Fixation("cut", axes="y"), Fixation("ends", axes="z")),
         actuators=tuple(
             Chamber(
-                name=n, drive=drive, effort_limits=(0.0, 20e3 * law.young / 0.82e6),
+                name=n, drive=drive, effort_limits=(0.0, 13e3 * law.young / 0.82e6),
                 displacement_limits=(0.0, mesh.cavity_volume(n)),
             )
             for n in names
