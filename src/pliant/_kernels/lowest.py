@@ -31,7 +31,7 @@ def _distance(p, a, axis, length, radius, ends):
 
 @njit(cache=True)
 def _beside_axis(corners, a, axis, length, radius, best):
-    """Lowest point of one thin simplex by projection along the axis; False where an end of the obstacle may matter.
+    """Lowest point of one evenly thick simplex by projection along the axis; False where an end of the obstacle may matter.
 
     Across the axis a simplex is a triangle or a segment in the plane, and its point nearest to the axis lies on an
     edge (or the axis pierces it). No point is nearer to the obstacle if that one is beside it, not beyond its ends.
@@ -82,10 +82,10 @@ def lowest_points(corners, thickness, shift, levels, shrink, a, axis, length, ra
     trial, best, centre = np.empty(size), np.empty(size), np.empty(size)
     p = np.empty(3)
     for s in range(m):
-        thin = True
-        for k in range(size):
-            thin = thin and thickness[s, k] == 0.0
-        if thin and _beside_axis(corners[s], a, axis, length, radius, out[s]):
+        even = True  # the same thickness everywhere moves no lowest point
+        for k in range(1, size):
+            even = even and thickness[s, k] == thickness[s, 0]
+        if even and _beside_axis(corners[s], a, axis, length, radius, out[s]):
             continue
         centre[:] = 1.0 / size
         scale = 1.0

@@ -15,6 +15,7 @@ import numpy as np
 from pliant._kernels.closest import may_be_lower_inside
 from pliant._kernels.lowest import lowest_points, nearest_points, square_to
 from pliant.contact.contacts import Contacts
+from pliant.contact.lowering import lowered
 from pliant.contact.obstacles import Obstacle
 from pliant.contact.primitives import Capsule, Cylinder, Sphere
 from pliant.contact.surface import Surface
@@ -117,7 +118,7 @@ def _lowest(corners: Array, thickness: Array, obstacle: Obstacle) -> Array:
     own = getattr(obstacle, "lowest_on_segments", None)
     if own is not None and size == 2:
         return own(corners, thickness)
-    if isinstance(obstacle, Sphere) and np.array_equal(thickness, np.broadcast_to(thickness[:, :1], thickness.shape)):
+    if isinstance(obstacle, Sphere) and not np.any(thickness != thickness[:, :1]):
         return nearest_points(obstacle.pose.apply(np.asarray(obstacle.centre)[None])[0], corners)
     if isinstance(obstacle, Cylinder | Capsule):
         pose, a = obstacle.pose, np.asarray(obstacle.a)
@@ -189,7 +190,10 @@ def _between_vertices(
 
 def _at_lowest(surface: Surface, x: Array, obstacle: Obstacle, how: Sampling, vertices: Array) -> tuple[Array, ...]:
     """Weights (m, k), positions (m, 3), distances and gaps (m,) of the lowest points of simplices."""
-    weights = _lowest(x[vertices], surface.radius[vertices], obstacle)
+    thickness = surface.radius[vertices]
+    weights = _lowest(x[vertices], thickness, obstacle)
+    if isinstance(obstacle, Sphere | Capsule | Cylinder) and np.any(thickness != thickness[:, :1]):
+        weights = lowered(x[vertices], thickness, weights, obstacle)
     weights = np.where(weights < 1e-4, 0.0, weights)
     weights /= weights.sum(axis=1, keepdims=True)
     points = np.einsum("mk,mki->mi", weights, x[vertices])

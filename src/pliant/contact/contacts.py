@@ -60,6 +60,10 @@ class Contacts:
         tangents: t, s with t x s = n (m, 2, 3).
         gradients: d gap / d x_k (m, k, 3) where a contact is not described by one normal (volume
             contacts), else None.
+        curvature: Hessian of the obstacle's distance at the contact [1/m] (m, 3, 3), zero where it is not known; only
+            at an equilibrium, else None.
+        travelled: how far the vertices moved since the slip is measured [m] (m, k, 3), zero where that is a material
+            point's; only at an equilibrium with friction, else None.
         forces: normal force [N] (m,), positive pushes apart.
         tangential: force along t and s on the first body [N] (m, 2).
         states: `ContactState` (m,).
@@ -80,6 +84,8 @@ class Contacts:
     friction: Array
     tangents: Array = field(repr=False)
     gradients: Array | None = field(default=None, repr=False)
+    curvature: Array | None = field(default=None, repr=False)
+    travelled: Array | None = field(default=None, repr=False)
     forces: Array = field(default_factory=lambda: np.zeros(0))
     tangential: Array = field(default_factory=lambda: np.zeros((0, 2)))
     states: Array = field(default_factory=lambda: np.zeros(0, dtype=np.int8))
@@ -149,6 +155,13 @@ class Contacts:
         """Force on the first body, world axes [N] (m, 3)."""
         along = self.forces[:, None] * self.normal
         return along + np.einsum("ma,mai->mi", self.tangential, self.tangents)
+
+    def forces_on_vertices(self, size: int) -> Array:
+        """What the contacts exert on the vertices of the skin, world axes [N] (size, 3)."""
+        push, out = self.force_vectors, np.zeros((size, 3))
+        for k in range(self.vertices.shape[1]):
+            np.add.at(out, self.vertices[:, k], self.weights[:, k, None] * push)
+        return out
 
     def wrench(self, about: Any = (0.0, 0.0, 0.0), obstacle: str | int | None = None) -> Array:
         """Total moment [N m] and force [N] on the first body (6,), angular first, about a point.
@@ -303,6 +316,9 @@ class Contacts:
         changes = {name: getattr(self, name)[which] for name in per_contact}
         if self.gradients is not None:
             changes["gradients"] = self.gradients[which]
+        for name in ("curvature", "travelled"):
+            if getattr(self, name) is not None:
+                changes[name] = getattr(self, name)[which]
         return replace(self, **changes)
 
     def distinct(self) -> Contacts:

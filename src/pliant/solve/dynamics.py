@@ -197,8 +197,7 @@ class Stepper:
             rows = problem.rows(here.q, here.effort, command, contacts)
             if K is not None:
                 # Contact forces act fully in the step that finds them: only what has an old value is blended with it.
-                turning = problem.contact_stiffness(here.q, contacts)
-                matrix = level.matrix(K if turning is None else K + turning / weight, M)
+                matrix = level.matrix(problem.tangent(here.q, K, contacts, weight=weight), M)
                 if exact:
                     matrix = matrix + level.gyroscopic(model, here.q, here.increment)
                 system = _system(matrix, rows)

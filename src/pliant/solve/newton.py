@@ -161,7 +161,7 @@ class LinearSystem:
         exact = self._held is not None
         held = self._held if self._held is not None else _pulling(rows)
         if held.any():
-            # A stiffness that hardly resists what drives hold makes all compliances alike: take those motions out first.
+            # A stiffness that hardly resists what drives hold makes all compliances alike: take those motions out.
             lam, states, residual = self._solve_held(held, offset, begin)
             if exact or not (lam[held] < rows.lower[held]).any():
                 lam[held] = np.maximum(lam[held], rows.lower[held])

@@ -257,6 +257,32 @@ class Problem:
         blocks = [(corners, block / weight) for corners, block in self._turning(q, contacts)]
         return stiffened(self.model, q, K, blocks, convex=convex) if blocks else K
 
+    def bent(self, q: Array, contacts: Contacts | None) -> Contacts | None:
+        """Contacts with the curvature of the obstacles that they press on, and how far they slipped."""
+        if contacts is None or not contacts.forces.any() or contacts.gradients is not None:
+            return contacts
+        x, out = self.model.skin_positions(q), np.zeros((len(contacts), 3, 3))
+        for index, obstacle in enumerate(self.obstacles):
+            bending = getattr(obstacle, "curvature", None)
+            mine = np.flatnonzero((contacts.forces > 0.0) & (contacts.obstacle == index))
+            if bending is None and contacts.vertices.shape[1] == 4:
+                for i in mine[contacts.vertices[mine, 2] == contacts.vertices[mine, 3]]:  # curves on themselves
+                    apart = contacts.weights[i] @ x[contacts.vertices[i]]
+                    n, distance = contacts.normal[i], max(float(np.linalg.norm(apart)), 1e-300)
+                    out[i] = (np.eye(3) - np.outer(n, n)) / distance
+            if bending is None or not len(mine):
+                continue
+            C = bending(np.einsum("mk,mki->mi", contacts.weights[mine], x[contacts.vertices[mine]]))
+            if C is not None:
+                out[mine] = C
+        if self._origin is None:
+            return contacts._but(curvature=out)
+        moved = x[contacts.vertices] - self._origin[contacts.vertices]
+        anchor = np.einsum("mk,mki->mi", contacts.weights, self._origin[contacts.vertices])
+        # those that stuck before the start keep their own anchor
+        fresh = np.abs(anchor - contacts.anchor).max(axis=1) <= 1e-12 * (self.length + float(np.abs(x).max()))
+        return contacts._but(curvature=out, travelled=moved * fresh[:, None, None])
+
     def _turning(self, q: Array, contacts: Contacts | None) -> list[tuple[Array, Array]]:
         """What curved obstacles add to the tangent of a model whose points are its coordinates (`turning_forces`).
 
@@ -274,11 +300,7 @@ class Problem:
         own = getattr(self.model, "load_stiffness", None)
         if own is None or contacts is None or not len(contacts) or not contacts.forces.any():
             return None
-        push = contacts.force_vectors
-        forces = np.zeros((self.model.skin.size, 3))
-        for k in range(contacts.vertices.shape[1]):
-            np.add.at(forces, contacts.vertices[:, k], contacts.weights[:, k, None] * push)
-        K = own(q, forces)
+        K = own(q, contacts.forces_on_vertices(self.model.skin.size))
         x = self.model.skin_positions(q)
         for i in np.flatnonzero(contacts.forces > 0):
             # the normal turns with the point that touches a curved obstacle

@@ -2,8 +2,8 @@
 
 Every step is Newton's with a proximal shift, so that it lowers the energy where the stiffness is not positive
 definite; the shift shrinks while that succeeds. Drives and contacts enter by an augmented Lagrangian with the
-multipliers of the step. (A penalty proportional to what they miss would refuse good steps: a cable that is met to first order is
-missed to second order, and the penalty weighs that more than the energy gained.)
+multipliers of the step. (A penalty proportional to what they miss would refuse good steps: a cable that is met to
+first order is missed to second order, and the penalty weighs that more than the energy gained.)
 """
 
 from __future__ import annotations
