@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from pliant._kernels import bvh
+from pliant._kernels import clusters
 from pliant.contact import BodyContact, Detector, MeshObstacle, SelfContact
 from pliant.contact.candidates import Candidates
 from pliant.contact.proximity import local_minima
@@ -34,7 +34,7 @@ def test_c1_lists_that_are_kept_find_what_fresh_lists_find_in_the_same_order(mak
     for y in path:
         faces = surface.faces(y)
         tree.refit(faces, slack=0.1)
-        fresh = Candidates(alarm=0.2, allowed=allowed, rest=x, skin=0.0)
+        fresh = Candidates(alarm=0.2, allowed=allowed, rest=x, span=0.0)
         one = local_minima(tree, faces, tree, faces, kept, tolerance=0.05)
         two = local_minima(tree, faces, tree, faces, fresh, tolerance=0.05)
         assert np.array_equal(one[0], two[0])
@@ -48,12 +48,13 @@ def test_a_small_motion_keeps_the_list_and_a_large_one_does_not(make, monkeypatc
     model = make.model(x, t)
     detector = Detector(model, [SelfContact()], alarm=0.05)
     calls = []
-    pairs_between = bvh.pairs_between
-    monkeypatch.setattr(bvh, "pairs_between", lambda *a: calls.append(1) or pairs_between(*a))
+    pairs_between = clusters.pairs_between
+    monkeypatch.setattr(clusters, "pairs_between", lambda *a: calls.append(1) or pairs_between(*a))
     detector.detect(x.ravel())
-    detector.detect((x + 0.01).ravel())
+    detector.detect((x * [1.0, 1.0, 1.005]).ravel())
+    detector.detect((x + 5.0).ravel())  # nothing has moved relative to anything else
     assert len(calls) == 1
-    detector.detect((x + 0.2).ravel())
+    detector.detect((x * [1.0, 1.2, 1.0]).ravel())
     assert len(calls) == 2
 
 

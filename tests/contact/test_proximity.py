@@ -12,11 +12,42 @@ from pliant.contact.surface import Surface, Tree
 class EveryPair(Tree):
     """A tree that prunes nothing."""
 
-    def pairs(self, other, *, margin, turn=0.0):
+    def pairs(self, other, search, pieces=None):
         n, m = len(self.order), len(other.order)
         i, j = np.meshgrid(np.arange(n), np.arange(m), indexing="ij")
         keep = i < j if other is self else np.ones_like(i, dtype=bool)
-        return np.stack([i[keep], j[keep]], axis=1)
+        return np.stack([i[keep], j[keep]], axis=1).astype(np.int32)
+
+
+class EveryFeature(Candidates):
+    """Candidates that only topology has sorted out."""
+
+    def refresh(self, tree1, first, tree2, second):
+        def all_pairs(n, m, keep):
+            i, j = (k.ravel() for k in np.meshgrid(np.arange(n), np.arange(m), indexing="ij"))
+            if tree1 is tree2:
+                chosen = np.array([keep(a, b) for a, b in zip(i, j, strict=True)])
+                i, j = i[chosen], j[chosen]
+            return np.stack([i, j], axis=1).astype(np.int32)
+
+        ring = [set(first.ring[a:b]) | {k} for k, (a, b) in enumerate(zip(first.ring_start[:-1], first.ring_start[1:]))]
+
+        def apart(some, others):
+            return not any(v in ring[w] for v in some for w in others)
+
+        prims, edges = first.prims, first.edges
+        one = all_pairs(len(first.x), len(second.prims), lambda v, p: apart([v], prims[p]))
+        two = one[:0] if tree1 is tree2 else all_pairs(len(second.x), len(first.prims), None)
+        return one, two, all_pairs(len(edges), len(second.edges), lambda e, h: e < h and apart(edges[e], edges[h]))
+
+
+def unordered(ids):
+    """Kind and features of the contacts, whichever side they came from."""
+    found = set()
+    for kind, a, b in ids[:, :3].tolist():
+        swapped = {2: 1, 5: 4}.get(kind, kind)
+        found.add((swapped, frozenset((a, b)) if kind in (3, 6) else (b, a) if swapped != kind else (a, b)))
+    return found
 
 
 def blob(make, seed, level=2, noise=0.15):
@@ -129,3 +160,24 @@ def test_thin_walls_are_listed_at_rest(make):
     thick, t = make.box((0, 0, 0), (1, 1, 0.2), (6, 6, 1))
     surface = surface_of(thick, t)
     assert not len(behind_at_rest(Tree(surface, thick), surface.faces(thick), allowed, depth=0.05))
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_c1_nothing_is_sorted_out_that_all_features_would_find(make, seed):
+    rng = np.random.default_rng(seed)
+    slabs = make.box((0, 0, 0), (1, 1, 0.3), (4, 4, 1)), make.box((0.1, 0.05, 0.35), (1.2, 0.9, 0.7), (3, 4, 1))
+    x, t, part = make.together(*slabs)
+    x = x + 0.02 * rng.normal(size=x.shape)
+    surface = surface_of(x, t)
+    tree, allowed = Tree(surface, x), np.ones((1, 1), dtype=bool)
+    found = 0
+    kept = Candidates(alarm=0.1, allowed=allowed, rest=x)
+    for lower in (0.0, 0.002, 0.01, 0.06):
+        faces = surface.faces(x - np.outer(part, [0.3 * lower, 0.0, lower]))
+        tree.refit(faces, slack=0.1)
+        sets = []
+        for near in (kept, EveryFeature(alarm=0.1, allowed=allowed, rest=x)):
+            sets.append(unordered(local_minima(tree, faces, tree, faces, near, tolerance=0.05)[1]))
+        assert sets[0] == sets[1]
+        found += len(sets[0])
+    assert found > 20

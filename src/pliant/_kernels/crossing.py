@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
+from pliant._kernels.facing import share_vertex
 from pliant._kernels.features import at, inner, minus
-from pliant._kernels.proximity import _share_vertex
 
 
 @njit(cache=True, forceinline=True)
@@ -46,7 +46,7 @@ def crossing_depths(pairs, x, prims, body, allowed):
         r, s = pairs[i, 0], pairs[i, 1]
         if prims[r, 2] < 0 or prims[s, 2] < 0 or not allowed[body[prims[r, 0]], body[prims[s, 0]]]:
             continue
-        if _share_vertex(prims, r, s):
+        if share_vertex(prims, r, s):
             continue
         for turn in range(2):
             e, t = (r, s) if turn == 0 else (s, r)

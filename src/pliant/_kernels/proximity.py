@@ -1,12 +1,11 @@
-"""Local minimum distance between surfaces: which features may meet, and which of them do.
+"""Local minimum distance between surfaces: which of the features that may meet do.
 
 A surface is a set of primitives: triangles, and segments (third vertex -1). Every vertex and every
 edge is owned by one primitive, so that a pair of features is tested once. A pair is a contact if it
 is a local minimum of the distance: the direction between the two closest points lies in the normal
 cone of both features.
 
-What depends on topology and rest shape only (`vertices_facing`, `edges_facing`) is done once per list of
-candidates, what depends on the pose (`vertex_contacts`, `edge_contacts`) at every query.
+The candidates come from `pliant._kernels.facing`; they are a superset, and every one is looked at exactly here.
 """
 
 from __future__ import annotations
@@ -23,119 +22,12 @@ _ROUNDING = 1e-15  # of the coordinates: what is known of the vector between two
 _BLIND = 1e-4  # rounding relative to the distance beyond which the direction between closest points says nothing
 
 
-# ---- what never changes -----------------------------------------------------------------------------
-@njit(cache=True, forceinline=True)
-def _share_vertex(prims, p, r):
-    """Do two primitives of the same surface share a vertex?"""
-    for i in range(3):
-        for j in range(3):
-            if prims[p, i] >= 0 and prims[p, i] == prims[r, j]:
-                return True
-    return False
-
-
-@njit(cache=True, forceinline=True)
-def _neighbours(v, w, ring_start, ring, rest, separation):
-    """Are two vertices the same, joined by an edge, or closer than the separation at rest?"""
-    if v == w:
-        return True
-    for i in range(ring_start[v], ring_start[v + 1]):
-        if ring[i] == w:
-            return True
-    if separation > 0.0:
-        apart = minus(at(rest, v), at(rest, w))
-        return inner(apart, apart) < separation * separation
-    return False
-
-
-@njit(cache=True, forceinline=True)
-def _listed(skip, key):
-    """Is a key in a sorted list?"""
-    low, high = 0, skip.shape[0]
-    while low < high:
-        middle = (low + high) // 2
-        if skip[middle] < key:
-            low = middle + 1
-        else:
-            high = middle
-    return low < skip.shape[0] and skip[low] == key
-
-
 @njit(cache=True, forceinline=True)
 def _larger(array):
     """The same rows with twice the room."""
     out = np.empty((2 * array.shape[0], array.shape[1]), dtype=array.dtype)
     out[: array.shape[0]] = array
     return out
-
-
-@njit(cache=True, error_model="numpy", nogil=True)
-def vertices_facing(pairs, turned, f, g, same, rest, separation, allowed, skip):
-    """Vertices of f and primitives of g (m, 2) among pairs of primitives that topology and rest shape allow.
-
-    pairs (n, 2): primitives of f and g; with `turned`, of g and f.
-    """
-    prims, owner, body, ring_start, ring = f.prims, f.vertex_owner, f.body, f.ring_start, f.ring
-    others, other_body = g.prims, g.body
-    one, two = (1, 0) if turned else (0, 1)
-    out = np.empty((max(64, pairs.shape[0]), 2), dtype=np.int64)
-    found = 0
-    for i in range(pairs.shape[0]):
-        p, r = pairs[i, one], pairs[i, two]
-        if same and _share_vertex(prims, p, r):
-            continue
-        for k in range(3):
-            v = prims[p, k]
-            if v < 0 or owner[v] != p or not allowed[body[v], other_body[others[r, 0]]]:
-                continue
-            left_out = False
-            if same:
-                for j in range(3):
-                    w = others[r, j]
-                    if w >= 0 and _neighbours(v, w, ring_start, ring, rest, separation):
-                        left_out = True
-                left_out = left_out or _listed(skip, v * others.shape[0] + r)
-            if left_out:
-                continue
-            if found == out.shape[0]:
-                out = _larger(out)
-            out[found, 0], out[found, 1] = v, r
-            found += 1
-    return out[:found].copy()
-
-
-@njit(cache=True, error_model="numpy", nogil=True)
-def edges_facing(pairs, f, g, same, rest, separation, allowed):
-    """Edges of f and g (m, 2) among pairs of primitives (n, 2) that topology and rest shape allow."""
-    prims, owner, body, ring_start, ring = f.prims, f.edge_owner, f.body, f.ring_start, f.ring
-    other_owner, other_body, other_edges = g.edge_owner, g.body, g.edges
-    edges, prim_edges, other_prim_edges = f.edges, f.prim_edges, g.prim_edges
-    out = np.empty((max(64, 2 * pairs.shape[0]), 2), dtype=np.int64)
-    found = 0
-    for i in range(pairs.shape[0]):
-        p, r = pairs[i, 0], pairs[i, 1]
-        if same and _share_vertex(prims, p, r):
-            continue
-        for k in range(3):
-            e = prim_edges[p, k]
-            if e < 0 or owner[e] != p:
-                continue
-            for j in range(3):
-                h = other_prim_edges[r, j]
-                if h < 0 or other_owner[h] != r or not allowed[body[edges[e, 0]], other_body[other_edges[h, 0]]]:
-                    continue
-                if same and (
-                    _neighbours(edges[e, 0], edges[h, 0], ring_start, ring, rest, separation)
-                    or _neighbours(edges[e, 0], edges[h, 1], ring_start, ring, rest, separation)
-                    or _neighbours(edges[e, 1], edges[h, 0], ring_start, ring, rest, separation)
-                    or _neighbours(edges[e, 1], edges[h, 1], ring_start, ring, rest, separation)
-                ):
-                    continue
-                if found == out.shape[0]:
-                    out = _larger(out)
-                out[found, 0], out[found, 1] = e, h
-                found += 1
-    return out[:found].copy()
 
 
 # ---- normal cones --------------------------------------------------------------------------------------
@@ -227,7 +119,7 @@ def vertex_contacts(candidates, f, g, low, high, flip, same, alarm, tolerance, e
     found = 0
     turn = -1.0 if flip else 1.0
     for i in range(candidates.shape[0]):
-        v, p = candidates[i, 0], candidates[i, 1]
+        v, p = np.int64(candidates[i, 0]), np.int64(candidates[i, 1])
         z = at(x, v)
         reach = alarm + radius[v]
         if (
@@ -356,7 +248,7 @@ def edge_contacts(candidates, f, g, alarm, tolerance):
     records, ids = np.empty((64, 12)), np.empty((64, 8), dtype=np.int64)
     found = 0
     for i in range(candidates.shape[0]):
-        e1, e2 = candidates[i, 0], candidates[i, 1]
+        e1, e2 = np.int64(candidates[i, 0]), np.int64(candidates[i, 1])
         if not ridge[e1] or not other_ridge[e2]:
             continue
         n1, n2 = at(edge_normals, e1), at(other_edge_normals, e2)

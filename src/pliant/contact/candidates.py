@@ -1,24 +1,33 @@
 """Candidates: pairs of features that may meet, kept while nothing has moved or turned too far.
 
-Finding pairs of boxes that meet costs more than testing the features in them, and from one query to the next
-little changes. So pairs are looked for with a skin: boxes that are farther apart than the alarm distance by up to twice
-the skin, normals that oppose each other to within twice a small turn. As long as no box has moved by more than the skin
-and no range of normals by more than the turn, no other pair can meet. What is found does not depend on the
-history: the candidates come in the order of the trees, and those that are too far are left out by the tests.
+From one query to the next little changes. So pairs are looked for with a reserve: boxes that are farther apart than the
+alarm distance by a span, normals that oppose each other to within a small turn. As long as the two sides have
+moved relative to each other by no more than the span and ranges of normals by no more than the turn, no other pair
+can meet. What is found does not depend on the history: the candidates come in the order of the trees, and those that
+are too far are left out by the tests.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
+from itertools import count
+from typing import Any
+
 import numpy as np
 
 from pliant._kernels import bvh
+from pliant._kernels.facing import features_facing
 from pliant._kernels.features import Faces
-from pliant._kernels.proximity import edges_facing, vertices_facing
+from pliant.algebra.threads import thread_count, together
 from pliant.contact.surface import Tree
 
 Array = np.ndarray
-_TURN = 0.1  # change of a unit normal's component that a list survives
+_TURN = 0.2  # change of the sum of two unit normals' components that the longest list survives
+_USES = 10.0  # queries for which a list is meant to serve
 NOTHING = np.zeros(0, dtype=np.int64)
+_MANY = 8000  # primitives from which on several threads search for pairs
+_PARTS = 8  # into which they divide the work; the list does not depend on it
+_EMPTY = np.zeros((0, 2), dtype=np.int32)
 
 
 class Candidates:
@@ -30,51 +39,90 @@ class Candidates:
         rest: positions of a surface that meets itself in its rest shape [m] (n, 3).
         separation: vertices closer than this at rest never meet [m].
         skip: sorted keys vertex * primitives + primitive that never meet.
-        skin: how far boxes may move before the list is made anew [m]; None chooses.
+        span: the most that the two sides may move relative to each other, along any axis, before the list is made
+            anew [m]; None chooses.
     """
 
     def __init__(
         self, *, alarm: float, allowed: Array, rest: Array, separation: float = 0.0, skip: Array = NOTHING,
-        skin: float | None = None,
+        span: float | None = None,
     ) -> None:  # fmt: skip
         self.alarm = alarm
         self.allowed, self.rest, self.separation, self.skip = allowed, rest, separation, skip
-        self._skin = skin
-        self._trees: tuple[Tree, Tree] | None = None
-        self._boxes: tuple[Array, ...] = ()
+        self._longest = span
+        self._trees: tuple[Tree, ...] = ()  # one, or two different ones
+        self._places: tuple[Array, ...] = ()  # of the vertices when the list was made, by tree
+        self._normals: tuple[Array, ...] = ()  # ranges of normals then, by tree
         self._uses = 0  # queries that the list has served
-        self._reach = (0.0, 0.0)  # how much may move and turn before the list is too short
-        self._lists: tuple[Array, Array, Array] = (np.zeros((0, 2), dtype=np.int64),) * 3
+        self._reserve = (0.0, 0.0)  # how much may move and turn before the list is too short
+        self._lists: tuple[Array, Array, Array] = (_EMPTY,) * 3
 
     def refresh(self, tree1: Tree, first: Faces, tree2: Tree, second: Faces) -> tuple[Array, Array, Array]:
         """Candidates for refitted trees: vertices of the first with primitives of the second, the reverse, edges."""
-        moved, turned = np.inf, np.inf
-        if self._trees is not None and self._trees[0] is tree1 and self._trees[1] is tree2:
-            moved, turned = bvh.changes(tree1.low, tree1.high, *self._boxes[:2])
-            if tree1 is not tree2:
-                other = bvh.changes(tree2.low, tree2.high, *self._boxes[2:])
-                moved, turned = max(moved, other[0]), max(turned, other[1])
-        if moved > self._reach[0] or turned > self._reach[1]:
-            self._build(tree1, first, tree2, second, moved)
+        trees, faces = ((tree1,), (first,)) if tree1 is tree2 else ((tree1, tree2), (first, second))
+        moved, turned = np.inf, 0.0
+        if len(self._trees) == len(trees) and all(a is b for a, b in zip(self._trees, trees)):
+            moved = self._moved(faces)
+            if self._normals and moved <= self._reserve[0]:
+                turned = sum(bvh.turning(t.low, t.high, n) for t, n in zip(trees, self._normals)) * 2.0 / len(trees)
+        if moved > self._reserve[0] or turned > self._reserve[1]:
+            self._build(tree1, first, tree2, second, moved, turned)
+            self._trees, self._places = trees, tuple(f.x.copy() for f in faces)
             self._uses = 0
         self._uses += 1
         return self._lists
 
-    def _build(self, tree1: Tree, first: Faces, tree2: Tree, second: Faces, moved: float) -> None:
-        if self._skin is None:
+    def _moved(self, faces: tuple[Faces, ...]) -> float:
+        """The largest motion of a vertex relative to one that it may meet, along any axis [m]."""
+        drifts = [bvh.drift(f.x, old) for f, old in zip(faces, self._places)]
+        least, most = drifts[0]
+        low, high = drifts[-1]
+        return float(max((most - low).max(initial=0.0), (high - least).max(initial=0.0)))
+
+    def _build(self, tree1: Tree, first: Faces, tree2: Tree, second: Faces, moved: float, turned: float) -> None:
+        if self._longest is None:
             edge = float(np.mean(tree1.high[:, :3] - tree1.low[:, :3])) if len(tree1.low) else 0.0
-            self._skin = 0.25 * self.alarm + 0.1 * edge
-        # A skin makes the list longer; it pays where the list then serves for several queries.
-        paid = self._uses > 2 if self._reach[0] > 0.0 else moved < 0.5 * self._skin
-        reach = (self._skin, _TURN) if paid or moved == np.inf else (0.0, 0.0)
-        pairs = tree1.pairs(tree2, margin=self.alarm + 2.0 * reach[0], turn=2.0 * reach[1])
+            self._longest = 0.25 * self.alarm + 0.1 * edge
+        # A reserve makes the list longer; it pays where the list then serves for several queries.
+        share = 1.0
+        if np.isfinite(moved) and self._longest > 0.0:
+            share = _USES * max(moved / self._longest, turned / _TURN) / max(self._uses, 1)
+            share = 0.0 if share > 0.5 * _USES else min(max(share, 0.1), 1.0)
+        span, turn = share * self._longest, share * _TURN
         same = tree1 is tree2
-        rule = (same, self.rest, self.separation, self.allowed)
-        self._lists = (
-            vertices_facing(pairs, False, first, second, *rule, self.skip),
-            vertices_facing(pairs, True, second, first, *rule[:3], np.ascontiguousarray(self.allowed.T), self.skip),
-            edges_facing(pairs, first, second, *rule),
-        )
-        self._trees, self._reach = (tree1, tree2), reach
-        boxes = (tree1.low, tree1.high) if same else (tree1.low, tree1.high, tree2.low, tree2.high)
-        self._boxes = tuple(b.copy() for b in boxes)
+        search = (self.alarm + span, turn, self.allowed)
+        parts: Sequence[Array | None] = [None]
+        if len(tree1.low) + len(tree2.low) > _MANY and thread_count() > 1:
+            parts = np.array_split(tree1.pieces(tree2, search), _PARTS)
+
+        def facing(part: Array | None) -> tuple[Array, Array, Array]:
+            return features_facing(
+                tree1.pairs(tree2, search, part), first, second, (tree1.low, tree1.high), (tree2.low, tree2.high), same,
+                self.rest, self.separation, self.allowed, self.skip, self.alarm, span,
+            )  # fmt: skip
+
+        found = _each(facing, parts)
+        if len(found) == 1:
+            self._lists = found[0]
+        else:
+            one, two, edges = (np.concatenate(lists) for lists in zip(*found))
+            self._lists = one, two, edges
+        self._reserve, self._normals = (span, turn), ()
+        if span > 0.0:
+            trees = (tree1,) if same else (tree1, tree2)
+            self._normals = tuple(np.stack([t.low[:, 3:], t.high[:, 3:]]) for t in trees)
+
+
+def _each(work: Callable[[Array | None], Any], parts: Sequence[Array | None]) -> list[Any]:
+    """work(part) of every part, in their order, by as many threads as may be used."""
+    if len(parts) == 1:
+        return [work(parts[0])]
+    results: list[Any] = [None] * len(parts)
+    numbers = count()  # handing out a number is one step of the interpreter: no two threads get the same
+
+    def take(_: int) -> None:
+        while (k := next(numbers)) < len(parts):
+            results[k] = work(parts[k])
+
+    together(take, thread_count())
+    return results

@@ -194,7 +194,7 @@ class Detector:
         """Keys of pairs of triangles that cross, and how deep [m]."""
         assert self.tree is not None
         self.tree.refit(self.surface.faces(x), slack=4.0)  # normals do not matter
-        pairs = self.tree.pairs(self.tree, margin=0.0)
+        pairs = self.tree.pairs(self.tree, (0.0, 0.0, allowed))
         depth = crossing_depths(pairs, x, self.surface.prims, self.surface.body, allowed)
         chosen = np.flatnonzero(depth)
         return pairs[chosen, 0] * len(self.surface.prims) + pairs[chosen, 1], depth[chosen]

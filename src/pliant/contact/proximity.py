@@ -25,7 +25,7 @@ def behind_at_rest(tree: Tree, faces: Faces, allowed: Array, *, depth: float) ->
     In the rest shape nothing penetrates, so that what looks like penetration is a thin wall.
     """
     tree.refit(faces, slack=4.0)  # no culling by normals
-    near = Candidates(alarm=depth, allowed=allowed, rest=faces.x, skin=0.0)
+    near = Candidates(alarm=depth, allowed=allowed, rest=faces.x, span=0.0)
     _, ids = local_minima(tree, faces, tree, faces, near, tolerance=1.0, everything=True)
     return np.unique(ids[:, 3] * len(faces.prims) + ids[:, 7])
 
@@ -87,14 +87,10 @@ def _credible(records: Array, ids: Array, tree1: Tree, first: Faces, tree2: Tree
         end = np.einsum("mk,mki->mi", w, g.x[ids[mine, 4:7]])
         none = np.full(len(mine), -1)
         hidden = blocked(
-            start, end, g.x, g.prims, tree_p.children, tree_p.ranges, tree_p.order,
-            tree_p.node_low, tree_p.node_high, v if tree1 is tree2 else none, p,
-        )  # fmt: skip
+            start, end, g.x, g.prims, tree_p.clusters, v if tree1 is tree2 else none, p
+        )
         if tree1 is not tree2:
-            hidden |= blocked(
-                start, end, f.x, f.prims, tree_v.children, tree_v.ranges, tree_v.order,
-                tree_v.node_low, tree_v.node_high, v, none,
-            )  # fmt: skip
+            hidden |= blocked(start, end, f.x, f.prims, tree_v.clusters, v, none)
         keep[mine[hidden]] = False
     return keep
 

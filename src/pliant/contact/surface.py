@@ -10,11 +10,12 @@ from functools import cached_property
 
 import numpy as np
 
-from pliant._kernels import bvh
+from pliant._kernels import bvh, clusters
 from pliant._kernels.features import Faces, primitive_boxes, update_features
 from pliant.errors import ArgumentError, MeshError
 
 Array = np.ndarray
+_EVERYTHING = np.zeros((1, 2), dtype=np.int32)  # the roots of two trees
 
 
 @dataclass(frozen=True, eq=False)
@@ -114,24 +115,33 @@ class Surface:
 
 
 class Tree:
-    """Box tree of a surface: built at one configuration, refitted at others."""
+    """Box tree of a surface: built at one configuration, refitted at others.
+
+    Its boxes have six dimensions: positions, and the normals along which a primitive's features may push.
+    """
 
     def __init__(self, surface: Surface, positions: Array) -> None:
         self.surface = surface
         x = np.asarray(positions, dtype=float)
-        corners = np.where(surface.prims >= 0, surface.prims, surface.prims[:, :1])
+        prims = surface.prims
+        corners = np.where(prims >= 0, prims, prims[:, :1])
         centres = np.ascontiguousarray(x[corners].mean(axis=1)) if len(corners) else np.zeros((0, 3))
-        self.children, self.ranges, self.order = bvh.build(centres)
+        groups = np.ascontiguousarray(surface.body[prims[:, 0]])
+        self.children, self.ranges, self.order = bvh.build(centres, groups)
         self.low = np.zeros((len(corners), 6))
         self.high = np.zeros((len(corners), 6))
         self._node_low = np.zeros((len(self.children), 6))
         self._node_high = np.zeros((len(self.children), 6))
-        self._fitted = False
+        outline = clusters.outline(self.children, self.ranges, groups, self.order)
+        rows = np.zeros((len(outline[0]), 12), dtype=np.float32)
+        lanes = np.zeros((int(outline[3].max()) + 1, 12, clusters.WIDTH), dtype=np.float32)
+        self._clusters = (*outline, self.order.astype(np.int32), rows, lanes)
+        self._fitted = self._packed = False
 
     def refit(self, faces: Faces, *, slack: float) -> None:
         """Boxes and ranges of normals at the positions of the faces; those of the nodes follow when they are needed."""
         primitive_boxes(faces, slack, self.low, self.high)
-        self._fitted = False
+        self._fitted = self._packed = False
 
     def _fit(self) -> None:
         if not self._fitted:
@@ -153,12 +163,27 @@ class Tree:
         return self._node_high
 
     @property
-    def arrays(self) -> tuple[Array, ...]:
-        """What the kernels take."""
-        return (
-            self.children, self.ranges, self.order, self.node_low, self.node_high, self.low, self.high
-        )  # fmt: skip
+    def clusters(self) -> tuple[Array, ...]:
+        """What `pliant._kernels.clusters` takes."""
+        if not self._packed:
+            left, first, size, leaf, _, order, rows, lanes = self._clusters
+            clusters.pack(left, first, size, leaf, order, self.low, self.high, rows, lanes)
+            self._packed = True
+        return self._clusters
 
-    def pairs(self, other: Tree, *, margin: float, turn: float = 0.0) -> Array:
-        """Pairs (m, 2) of primitives whose boxes meet to within a margin [m] and a turn of their normals [-]."""
-        return bvh.pairs_between(self.arrays, other.arrays, other is self, margin, turn)
+    def pieces(self, other: Tree, search: tuple[float, float, Array]) -> Array:
+        """Pieces of work (n, 2) of `pairs`, in the order in which it does them."""
+        stop = max(len(self.low), len(other.low)) // 16
+        return clusters.pairs_between(self.clusters, other.clusters, other is self, *search, _EVERYTHING, stop)
+
+    def pairs(self, other: Tree, search: tuple[float, float, Array], pieces: Array | None = None) -> Array:
+        """Pairs (m, 2) of primitives whose boxes meet.
+
+        Args:
+            other: the other tree, or this one.
+            search: margin between the boxes [m], turn by which their normals may miss being opposed [-], and which
+                bodies may meet (b1, b2); pairs that are forbidden may be found nevertheless.
+            pieces: of the work, all if None.
+        """
+        work = _EVERYTHING if pieces is None else pieces
+        return clusters.pairs_between(self.clusters, other.clusters, other is self, *search, work, 0)
