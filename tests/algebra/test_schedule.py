@@ -2,7 +2,9 @@
 
 import numpy as np
 import pytest
+import scipy.sparse as sp
 
+from pliant.algebra import supernodal
 from pliant.algebra.factorisation import NotPositiveDefinite, factorise
 from pliant.algebra.symmetric import SymmetricMatrix, SymmetricPattern
 from pliant.algebra.threads import use_threads
@@ -45,7 +47,8 @@ def test_a_small_factorisation_is_one_task():
 
 
 @pytest.mark.parametrize("shape", [(9, 9, 8), (40, 5, 4)])
-def test_the_factor_does_not_depend_on_the_number_of_threads(shape):
+def test_the_factor_does_not_depend_on_the_number_of_threads(monkeypatch, shape):
+    monkeypatch.setattr(supernodal, "_WORTH", 0.0)
     matrix = block(shape)
     b = np.random.default_rng(0).normal(size=(matrix.n, 7))
     with use_threads(1):
@@ -95,3 +98,31 @@ def test_storage_is_reused_by_more_threads():
         x = factor.solve(b)
     with use_threads(4):
         np.testing.assert_array_equal(factorise(matrix, reuse=factor).solve(b), x)
+
+
+@pytest.mark.parametrize("shape", [(9, 9, 8), (40, 5, 4), (3, 3, 3)])
+def test_condensation_does_not_depend_on_the_number_of_threads(monkeypatch, shape):
+    monkeypatch.setattr(supernodal, "_WORTH", 0.0)
+    matrix = block(shape)
+    n = matrix.n
+    rng = np.random.default_rng(1)
+    dense = rng.normal(size=(3, n)) * (rng.random((3, n)) < 0.05)
+    sparse = sp.random(150, n, density=4.0 / n, random_state=2, format="csr")
+    rows = np.vstack([dense, sparse.toarray()])
+    full = np.linalg.solve(matrix.toarray(), rows.T)
+    with use_threads(1):
+        factor = factorise(matrix)
+        w, y = factor.condense(dense, sparse)
+        back = factor.back_solve(y)
+        half = factor.half_solve_sparse(sparse.T)
+    np.testing.assert_allclose(w, rows @ full, atol=1e-12)
+    np.testing.assert_allclose(y.T @ y, w, atol=1e-12)
+    np.testing.assert_allclose(back, full, atol=1e-12)
+    np.testing.assert_allclose(half.T @ half, w[3:, 3:], atol=1e-12)
+    for count in (2, 4):
+        with use_threads(count):
+            w2, y2 = factor.condense(dense, sparse)
+            np.testing.assert_array_equal(w2, w)
+            np.testing.assert_array_equal(y2, y)
+            np.testing.assert_array_equal(factor.back_solve(y), back)
+            np.testing.assert_array_equal(factor.half_solve_sparse(sparse.T), half)

@@ -45,7 +45,7 @@ def _update_of(s, row_ptr, update_ptr, floating, stack, updates):
 @njit(cache=True, nogil=True)
 def _one_front(
     s, first, row_ptr, child_ptr, children, relative, run_end, split, panel_ptr, update_ptr, floating, source_ptr,
-    source, target, data, shift, panels, updates, stack, inverse, scratch,
+    source, target, data, shift, panels, updates, stack, inverses, scratch,
 ):
     """Assemble and factor the front of one supernode; returns 0, or 1 + the pivot that is not positive."""
     w = first[s + 1] - first[s]
@@ -66,7 +66,10 @@ def _one_front(
         high = row_ptr[c + 1]
         child = _update_of(c, row_ptr, update_ptr, floating, stack, updates)
         extend_add(0, split[c], relative[low:high], run_end[low:high], child, 0, m, panel)
-    info = small_front(w, r, panel, update) if w < _FEW else front(w, r, panel, update, inverse, scratch)
+    if w < _FEW:
+        info = small_front(w, r, panel, update)
+    else:
+        info = front(w, r, panel, update, inverses, first[s] * STRIP, scratch)
     if info != 0:
         return info
     # what the children add below the pivots comes after the outer product, which then need not be added
@@ -168,12 +171,12 @@ def factorise(
 ):
     """Factor the matrix whose values are `data` plus `shift` on the diagonal, into `panels`.
 
-    thread: number of the caller, from 0. inverses: workspace (TILE * STRIP,) shared by all. counters: two per phase,
-    zero, then one for the result: the first permuted column whose pivot is not positive, NOTHING before.
+    thread: number of the caller, from 0. inverses: those of the diagonal blocks of STRIP columns, (n * STRIP,).
+    counters: two per phase, zero, then one for the result: the first permuted column whose pivot is not positive,
+    NOTHING before.
     """
     stack = thread * stack_size
     scratch = np.empty(max_front * STRIP)
-    own = np.empty(max_front * STRIP)
     failed = counter(counters, 2 * len(phases))
     for p in range(len(phases)):
         kind, s, j, tasks = phases[p, 0], phases[p, 1], phases[p, 2], phases[p, 3]
@@ -189,7 +192,8 @@ def factorise(
                     for i in range(low, task_high[t]):
                         info = _one_front(
                             i, first, row_ptr, child_ptr, children, relative, run_end, split, panel_ptr, update_ptr,
-                            floating, source_ptr, source, target, data, shift, panels, updates, stack, own, scratch,
+                            floating, source_ptr, source, target, data, shift, panels, updates, stack, inverses,
+                            scratch,
                         )  # fmt: skip
                         if info != 0:
                             lower(failed, first[i] + info - 1)
@@ -206,7 +210,8 @@ def factorise(
                     )  # fmt: skip
                 elif kind == DIAGONAL:
                     n = min(TILE, w - j * TILE)
-                    info = factor_panel(n, n, panel, j * TILE * (m + 1), m, inverses, scratch)
+                    to = (first[s] + j * TILE) * STRIP
+                    info = factor_panel(n, n, panel, j * TILE * (m + 1), m, inverses, to, scratch)
                     if info != 0:
                         lower(failed, first[s] + j * TILE + info - 1)
                 elif kind == BELOW:
@@ -214,7 +219,8 @@ def factorise(
                     begin = j * TILE + n + t * TILE
                     rows = min(TILE, m - begin)
                     corner = j * TILE * (m + 1)
-                    solve_rows(rows, n, panel, corner, m, inverses, j * TILE * m + begin, scratch)
+                    to = (first[s] + j * TILE) * STRIP
+                    solve_rows(rows, n, panel, corner, m, inverses, to, panel, j * TILE * m + begin, m, scratch)
                 elif kind == RIGHT_OF:
                     _tile_right_of(j, t, w, m, panel)
                 else:

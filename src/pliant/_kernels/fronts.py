@@ -87,34 +87,34 @@ def _diagonal_block(n, a, at, lda, inverse, to):
 
 
 @njit(cache=True, nogil=True)
-def _times_inverse(rows, n, inverse, to, a, at, lda, scratch):
-    """Rows below a diagonal block: a[at] (rows, n) times the transpose of the inverse of the block."""
+def _times_inverse(trans, rows, n, inverse, to, a, at, lda, scratch):
+    """a[at] (rows, n) := itself times the inverse of a diagonal block, or the transpose of that inverse."""
     for c in range(n):
         for i in range(rows):
             scratch[c * rows + i] = a[at + c * lda + i]
     dgemm(
-        NO, TRANS, rows, n, n, 1.0, address(scratch, 0), rows, address(inverse, to), STRIP, 0.0, address(a, at), lda
+        NO, trans, rows, n, n, 1.0, address(scratch, 0), rows, address(inverse, to), STRIP, 0.0, address(a, at), lda
     )
 
 
 @njit(cache=True, nogil=True)
-def factor_panel(w, m, a, at, lda, inverse, scratch):
-    """Factor the first w columns of m rows at a[at]; the inverses of its diagonal blocks stay in `inverse`.
+def factor_panel(w, m, a, at, lda, inverse, to, scratch):
+    """Factor the first w columns of m rows at a[at]; the inverses of its diagonal blocks go to inverse[to].
 
     After strip j the last s strips are subtracted from the next s, where s is the largest power of two that
-    divides j + 1: that is the recursion by halves, without recursion. `inverse` (w * STRIP,), `scratch`
-    (m * STRIP,). Returns 0, or 1 + the pivot that is not positive.
+    divides j + 1: that is the recursion by halves, without recursion. `scratch` (m * STRIP,).
+    Returns 0, or 1 + the pivot that is not positive.
     """
     strips = (w + STRIP - 1) // STRIP
     for j in range(strips):
         start = j * STRIP
         n = min(STRIP, w - start)
-        info = _diagonal_block(n, a, at + start * (lda + 1), lda, inverse, start * STRIP)
+        info = _diagonal_block(n, a, at + start * (lda + 1), lda, inverse, to + start * STRIP)
         if info != 0:
             return start + info
         end = start + n
         if end < m:
-            _times_inverse(m - end, n, inverse, start * STRIP, a, at + start * lda + end, lda, scratch)
+            _times_inverse(TRANS, m - end, n, inverse, to + start * STRIP, a, at + start * lda + end, lda, scratch)
         if end >= w:
             break
         k = ((j + 1) & -(j + 1)) * STRIP
@@ -132,29 +132,50 @@ def factor_panel(w, m, a, at, lda, inverse, scratch):
 
 
 @njit(cache=True, nogil=True)
-def solve_rows(rows, w, a, diagonal, lda, inverse, at, scratch):
-    """a[at] (rows, w) := itself times the inverse transpose of the factor that `factor_panel` left at a[diagonal]."""
+def solve_rows(rows, w, a, at, lda, inverse, to, b, here, ldb, scratch):
+    """b[here] (rows, w) := itself times L^-T, where L and its inverse blocks are as `factor_panel` left them.
+
+    scratch (rows * STRIP,).
+    """
     strips = (w + STRIP - 1) // STRIP
     for j in range(strips):
         start = j * STRIP
         n = min(STRIP, w - start)
-        _times_inverse(rows, n, inverse, start * STRIP, a, at + start * lda, lda, scratch)
+        _times_inverse(TRANS, rows, n, inverse, to + start * STRIP, b, here + start * ldb, ldb, scratch)
         end = start + n
         if end >= w:
             break
         k = ((j + 1) & -(j + 1)) * STRIP
         wide = min(k, w - end)
         dgemm(
-            NO, TRANS, rows, wide, k, -1.0, address(a, at + (end - k) * lda), lda,
-            address(a, diagonal + (end - k) * lda + end), lda, 1.0, address(a, at + end * lda), lda,
+            NO, TRANS, rows, wide, k, -1.0, address(b, here + (end - k) * ldb), ldb,
+            address(a, at + (end - k) * lda + end), lda, 1.0, address(b, here + end * ldb), ldb,
         )  # fmt: skip
 
 
 @njit(cache=True, nogil=True)
-def front(w, r, panel, update, inverse, scratch):
+def solve_rows_back(rows, w, a, at, lda, inverse, to, b, here, ldb, scratch):
+    """As `solve_rows`, times L^-1: the same recursion from the other end."""
+    strips = (w + STRIP - 1) // STRIP
+    for j in range(strips - 1, -1, -1):
+        start = j * STRIP
+        n = min(STRIP, w - start)
+        _times_inverse(NO, rows, n, inverse, to + start * STRIP, b, here + start * ldb, ldb, scratch)
+        if start == 0:
+            break
+        k = (j & -j) * STRIP
+        wide = min(k, w - start)
+        dgemm(
+            NO, NO, rows, k, wide, -1.0, address(b, here + start * ldb), ldb,
+            address(a, at + (start - k) * lda + start), lda, 1.0, address(b, here + (start - k) * ldb), ldb,
+        )  # fmt: skip
+
+
+@njit(cache=True, nogil=True)
+def front(w, r, panel, update, inverse, to, scratch):
     """As `small_front`, over matrix products."""
     m = w + r
-    info = factor_panel(w, m, panel, 0, m, inverse, scratch)
+    info = factor_panel(w, m, panel, 0, m, inverse, to, scratch)
     if info == 0 and r > 0:
         dsyrk(r, w, -1.0, address(panel, w), m, 0.0, address(update, 0), r)
     return info

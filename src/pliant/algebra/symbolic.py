@@ -149,7 +149,7 @@ def analyse(pattern: SymmetricPattern) -> Symbolic:
         max_rows=int(r.max(initial=0)),
         max_pivots=int(w.max(initial=0)),
         supernode_of=np.repeat(np.arange(w.size), w),
-        schedule=plan(parent, w, r),
+        schedule=plan(parent, first, row_ptr, rows),
     )
 
 
