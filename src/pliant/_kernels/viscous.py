@@ -23,11 +23,10 @@ def rotated_stiffness(x, cells, grads, weights, lame, shear, slots, data):
     R = np.empty((3, 3))
     S = np.empty((3, 3))
     r = np.empty((k, 3))
-    K = np.empty((3 * k, 3 * k))
     for e in range(len(cells)):
         if lame[e] == 0.0 and shear[e] == 0.0:
             continue
-        K[:, :] = 0.0
+        place = slots[e]
         for g in range(weights.shape[1]):
             G = grads[e, g]
             F[:, :] = 0.0
@@ -45,11 +44,8 @@ def rotated_stiffness(x, cells, grads, weights, lame, shear, slots, data):
                 for b in range(k):
                     dot = mu * (r[a, 0] * r[b, 0] + r[a, 1] * r[b, 1] + r[a, 2] * r[b, 2])
                     for i in range(3):
+                        line = place[3 * a + i]
+                        left, right = lam * r[a, i], mu * r[b, i]
                         for j in range(3):
-                            K[3 * a + i, 3 * b + j] += lam * r[a, i] * r[b, j] + mu * r[b, i] * r[a, j]
-                        K[3 * a + i, 3 * b + i] += dot
-        place = slots[e]
-        for i in range(3 * k):
-            for j in range(3 * k):
-                if place[i, j] >= 0:
-                    data[place[i, j]] += K[i, j]
+                            if line[3 * b + j] >= 0:
+                                data[line[3 * b + j]] += left * r[b, j] + right * r[a, j] + (dot if i == j else 0.0)

@@ -9,7 +9,7 @@ import numpy as np
 
 from pliant.inverse.limits import violations
 from pliant.inverse.qpcc import QPCCStatus
-from pliant.inverse.snapshot import Snapshot
+from pliant.inverse.snapshot import Values
 from pliant.inverse.targets import Target
 from pliant.inverse.work import Options, Work, notices
 from pliant.solve.problem import Problem
@@ -28,7 +28,8 @@ def broken_limits(setting: Problem, options: Options, at: Any) -> dict[str, floa
 def verdict(setting: Problem, work: Work, options: Options) -> Status:
     """The status of a solution that no longer moves."""
     assert work.solution is not None
-    rows = [t.evaluate(setting.model, work.q, work.effort, work.contacts) for t in options.targets]
+    seen = Values(setting.model, work.q)
+    rows = [t.evaluate(seen, work.q, work.effort, work.contacts) for t in options.targets]
     error = max((float(np.abs(r.value * r.weight).max(initial=0.0)) for r in rows), default=0.0)
     if work.solution.status is QPCCStatus.INFEASIBLE:
         return Status.STALLED
@@ -66,7 +67,7 @@ def command_of(
             status = Status.RELAXED
     else:
         displacement = model.displacement(work.q)
-    seen = Snapshot(model, work.q)
+    seen = Values(model, work.q)
     rows = [t.evaluate(seen, work.q, work.effort, work.contacts) for t in targets]
     notes = list(work.notes)
     if work.solution is not None and work.solution.friction_ratio.size:

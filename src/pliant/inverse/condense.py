@@ -263,7 +263,7 @@ def _with_springs(seen: Any, q: Array, K: Any) -> tuple[Any, dict[int, float]]:
     dense = isinstance(K, np.ndarray)
     diagonal = np.abs(np.diagonal(K) if dense else K.diagonal())
     extra, springs = np.zeros(len(diagonal)), {}
-    typical = float(np.median(diagonal))
+    typical = float(diagonal.mean())
     rows = seen.displacement_rows(q)[slides]
     single = (rows != 0.0).sum(axis=1) == 1
     for i, row, where, alone in zip(slides, rows, np.abs(rows).argmax(axis=1), single):

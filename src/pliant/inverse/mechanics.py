@@ -90,8 +90,10 @@ class Implicit:
 
     def _unbalanced(self, q: Array, effort: Array, increment: Array, force: Array) -> Array:
         v1 = increment / self.dt
-        inertial = self.model.inertia(q) @ ((v1 - self.v0) / self.dt)
-        return force - inertial - self.model.bias(q, v1) - self.D @ v1
+        out = force - self.model.inertia(q) @ ((v1 - self.v0) / self.dt)
+        if increment.any():  # at the start of a step it is zero
+            out -= self.model.bias(q, v1) + self.D @ v1
+        return out
 
     def linearise(self, q: Array, effort: Array) -> tuple[Array, Any]:
         """Unbalanced force and the matrix of the implicit step."""

@@ -1,8 +1,9 @@
-"""Snapshot: a model at one configuration, asked each question once."""
+"""Snapshot: a model at one configuration, asked each question once; or asked for values alone."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -61,3 +62,25 @@ class Snapshot:
         """Positions, orientations and Jacobians of named points."""
         key = (name_list("points", points), isinstance(points, str), jacobian)
         return self._once(key, q, lambda: self._model.locate(q, points, jacobian=jacobian))
+
+
+class Values(Snapshot):
+    """A snapshot for those who want to know how far targets are from being met, not how that changes.
+
+    Derivatives of points and of the skin are zeros, which cost nothing.
+    """
+
+    def locate(self, q: Any, points: str | Sequence[str], *, jacobian: bool = False) -> Placement:
+        """Positions and orientations of named points."""
+        found = super().locate(q, points)
+        if not jacobian:
+            return found
+        return replace(found, jacobian=np.broadcast_to(0.0, (*found.position.shape[:-1], 6, self._model.nv)))
+
+    def skin_rows(self, q: Array, vertices: Array, weights: Array, directions: Array) -> Array:
+        """Zeros (m, nv)."""
+        return np.broadcast_to(0.0, (len(vertices), self._model.nv))
+
+    def displacement_rows(self, q: Array) -> Array:
+        """Zeros (nu, nv)."""
+        return np.broadcast_to(0.0, (self._model.nu, self._model.nv))

@@ -15,6 +15,7 @@ import scipy.sparse as sp
 
 from pliant import checks
 from pliant._kernels.material_codes import LINEAR
+from pliant._kernels.skin import skin_entries
 from pliant._kernels.viscous import rotated_stiffness
 from pliant.actuators import Cable, Chamber
 from pliant.algebra.symmetric import SymmetricMatrix
@@ -332,28 +333,12 @@ class SolidModel(LaidOut):
         """World positions of the skin's vertices [m] (n, 3)."""
         return self.positions(q)[self.layout.skin_nodes]
 
-    @cached_property
-    def _flat_dof(self) -> Array:
-        return self.layout.dof.reshape(-1).astype(np.int32)
-
     def skin_rows(self, q: Array, vertices: Array, weights: Array, directions: Array) -> sp.csr_matrix:
         """Derivative of sum_k w[i,k] d[i] . x[vertices[i,k]] w.r.t. q (m, nv)."""
-        m, k = vertices.shape
-        nodes = self.layout.skin_nodes[vertices]
-        cols = (3 * nodes[:, :, None] + np.arange(3)).reshape(-1)
-        vals = (weights[:, :, None] * directions[:, None, :]).reshape(-1)
-        if not self.layout.parts:
-            dofs = self._flat_dof[cols]
-            keep = dofs >= 0
-            if not keep.all():
-                dofs, vals = dofs[keep], vals[keep]
-            starts = np.zeros(m + 1, dtype=np.int32)
-            np.cumsum(keep.reshape(m, 3 * k).sum(axis=1), out=starts[1:])
-            # entries of one vertex given twice stay apart: their sum is what counts
-            return sp.csr_matrix((vals, dofs, starts), shape=(m, self.nv))
-        rows = np.repeat(np.arange(m), 3 * k)
-        on_nodes = sp.csr_matrix((vals, (rows, cols)), shape=(m, self.layout.rest_nodes.size))
-        return (on_nodes @ self.layout.tangent_map(q, self.positions(q))).tocsr()
+        rotating = any(p.rotates for p in self.layout.parts)
+        T = self.layout.tangent_map(q, self.positions(q) if rotating else self.layout.rest_nodes)
+        entries = skin_entries(self.layout.skin_nodes, vertices, weights, directions, T.indptr, T.indices, T.data)
+        return sp.csr_matrix(entries, shape=(len(vertices), self.nv))
 
     def cable_paths(self, q: Array) -> dict[str, Array]:
         """Polylines of the cables [m], for drawing."""
@@ -431,21 +416,21 @@ class SolidModel(LaidOut):
         """Rayleigh damping: alpha M + beta K, K rotated from small strains (nv, nv)."""
         alpha = np.array([m.rayleigh_mass for m in self.materials])
         beta = np.array([m.rayleigh_stiffness for m in self.materials])
-        total = self.sparsity.zero()
-        if alpha.any() and any(p.rotates for p in self.layout.parts):
-            total = total + self._mass_matrix(q, alpha)
-        elif alpha.any():
-            total = self._constant_drag
-        if beta.any():
-            x = self.positions(q)
-            assembly = self.sparsity.start()
-            lame = np.array([m.bulk - 2.0 / 3.0 * m.shear for m in self.materials]) * beta
-            shear = np.array([m.shear for m in self.materials]) * beta
-            for g, index, factor, slots in zip(self.layout.groups, self._material, self._scale(effort), assembly.slots):
-                moduli = (factor * lame[index], factor * shear[index])
-                rotated_stiffness(x, g.cells, g.grads, g.weights, *moduli, slots, assembly.data)
-            total = total + assembly.finish(q, x, None, None)
-        return total
+        drag = None
+        if alpha.any():
+            rotating = any(p.rotates for p in self.layout.parts)
+            drag = self._mass_matrix(q, alpha) if rotating else self._constant_drag
+        if not beta.any():
+            return self.sparsity.zero() if drag is None else drag
+        x = self.positions(q)
+        assembly = self.sparsity.start()
+        lame = np.array([m.bulk - 2.0 / 3.0 * m.shear for m in self.materials]) * beta
+        shear = np.array([m.shear for m in self.materials]) * beta
+        for g, index, factor, slots in zip(self.layout.groups, self._material, self._scale(effort), assembly.slots):
+            moduli = (factor * lame[index], factor * shear[index])
+            rotated_stiffness(x, g.cells, g.grads, g.weights, *moduli, slots, assembly.data)
+        viscous = assembly.finish(q, x, None, None)
+        return viscous if drag is None else drag + viscous
 
 
 def plate_modulus(material: Any) -> float:
