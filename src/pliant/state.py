@@ -28,7 +28,7 @@ class Status(Enum):
     CONTINUED = "converged, after following the path in smaller load steps"
     SNAPPED = "converged, after the body snapped to another branch (the path was not continuous)"
     SLACK = "converged; at least one cable is slack, its commanded displacement is not taken up"
-    UNREACHABLE = "the target cannot be reached within the limits; this is the closest point found"
+    UNREACHABLE = "the target was not reached within the limits; this is the closest point found from here"
     LIMITED = "the targets are met as far as the active limits allow"
     LOCAL = "converged to a local optimum; search='multistart' or 'global' may find a better one"
     SINGLE = "one linearisation only, as asked; not converged"

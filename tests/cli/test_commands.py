@@ -166,7 +166,7 @@ def test_reach_says_when_the_target_is_out_of_reach(capsys) -> None:
     code, data = run_json(capsys, "reach", "golden_beam", "--target", "0.14,0,0.02")
     assert code == 1
     assert not data["reached"]
-    assert "cannot be reached" in data["status"]
+    assert "was not reached" in data["status"]
     assert data["error"][0] > 0.02
     code, data = run_json(capsys, "reach", "golden_beam", "--target", "0.14,0,0.02", "--tolerance", "10cm")
     assert code == 0

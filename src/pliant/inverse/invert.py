@@ -152,12 +152,13 @@ def _run(setting: Problem, mechanics: Any, work: Work, options: Options, iterati
     if not status.ok and status is not Status.RELAXED and fast < iterations:
         status, more = _nested(setting, work, options, iterations)
         count += more
-    if status in (Status.UNREACHABLE, Status.LOCAL):
-        for _ in range(3):
-            found, more = _looked_around(setting, work, options, iterations)
-            if found is None:
-                break
-            status, count = found, count + more
+    for _ in range(3):
+        if status not in (Status.UNREACHABLE, Status.LOCAL):
+            break
+        found, more = _looked_around(setting, work, options, iterations)
+        if found is None:
+            break
+        status, count = found, count + more
     return status, count
 
 
@@ -292,11 +293,17 @@ def _iterate(setting: Problem, mechanics: Any, work: Work, options: Options, *, 
         # is one that changes the efforts less.
         part = 1.0 if mechanics.inertial else fraction
         qpcc, solution, effort, contact = _solve(condensed, work, options, (1.0 - part) * now, 1.0 - part)
-        dq, stroke = condensed.step(effort, contact), condensed.displacement.value(effort, contact)
-        effort, contact = condensed.true_effort(effort, contact), condensed.true_contact(effort, contact)
+        dq = condensed.step(effort, contact)
         size = travel(setting.model, dq)
         if not np.isfinite(size):
             return Status.DIVERGED
+        if careful and attempt == 0 and mechanics.inertial and not options.least and not condensed.springs:
+            better = work.acceleration.mixed(work.effort, qpcc, solution)
+            if better is not None:
+                effort, contact = better
+                dq = condensed.step(effort, contact)
+        stroke = condensed.displacement.value(effort, contact)
+        effort, contact = condensed.true_effort(effort, contact), condensed.true_contact(effort, contact)
         small = size <= 1e-4 * setting.length
         if not careful or small or (plain and _admissible(setting, mechanics, work, dq, effort)):
             break
@@ -313,8 +320,9 @@ def _iterate(setting: Problem, mechanics: Any, work: Work, options: Options, *, 
     part = setting.furthest(work.q, dq)
     if plain and careful:
         part = min(part, 0.33 * setting.length / max(size, 1e-300))
-        work.waited = 0 if size < 0.9 * work.shortest else work.waited + 1
-        work.shortest = min(size, work.shortest)
+        cost = float(now @ now)
+        work.waited = 0 if size < 0.9 * work.shortest or cost < 0.1 * work.lowest else work.waited + 1
+        work.shortest, work.lowest = min(size, work.shortest), min(cost, work.lowest)
         if work.waited > _PATIENCE:
             return Status.STALLED
     if part < 1.0:

@@ -162,13 +162,13 @@ class Curvature:
     """What the second derivatives of target rows add to the Hessian of the cost, learned from step to step.
 
     Where a target is out of reach its rows r do not vanish, and neither does sum_i r_i d^2 r_i / da^2, which
-    linearisations leave out: they then converge slowly. A symmetric rank-one update finds it from the exact gradients
-    at the equilibria that are visited (Dennis, Gay and Welsch's structured secant equation).
+    linearisations leave out: they then converge slowly. It is found from the exact gradients at the equilibria that are
+    visited (the structured secant update of Dennis, Gay and Welsch).
     """
 
     def __init__(self) -> None:
         self._S: Array | None = None
-        self._seen: tuple[Array, Array, bytes] | None = None
+        self._seen: tuple[Array, Array, bytes, Array] | None = None
 
     def learn(self, effort: Array, rows: Array, value: Array, unit: Array, contacts: bytes) -> Array:
         """Take in an equilibrium; returns rows R (k, na), so that R^T R is the part of the Hessian that is positive.
@@ -188,12 +188,16 @@ class Curvature:
             y = unit * ((rows - self._seen[1]).T @ value)
             own = float(s @ self._S @ s)
             if abs(own) > abs(float(s @ y)):
-                self._S *= abs(float(s @ y)) / abs(own)
+                self._S = self._S * (abs(float(s @ y)) / abs(own))
             v = y - self._S @ s
-            size = float(v @ s)
-            if abs(size) > 1e-6 * float(np.linalg.norm(v) * np.linalg.norm(s)):
-                self._S = self._S + np.outer(v, v) / size
-        self._seen = (effort.copy(), rows.copy(), contacts)
+            # least change in the metric of the whole Hessian, which the change w of the gradient stands for
+            w = unit * (rows.T @ value - self._seen[3])
+            if float(w @ s) <= 1e-6 * float(np.linalg.norm(w) * np.linalg.norm(s)):
+                w = s
+            size = float(w @ s)
+            if size > 0.0:
+                self._S = self._S + (np.outer(v, w) + np.outer(w, v)) / size - (v @ s) * np.outer(w, w) / size**2
+        self._seen = (effort.copy(), rows.copy(), contacts, rows.T @ value)
         values, axes = np.linalg.eigh(0.5 * (self._S + self._S.T))
         most = 1e2 * float(np.einsum("ij,ij->", rows * unit, rows * unit))
         up = values > 1e-9 * max(most, 1e-300)

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from pliant.inverse.acceleration import Acceleration
 from pliant.inverse.condense import Condensed
 from pliant.inverse.limits import Limit
 from pliant.inverse.qpcc import QPCC, QPCCSolution
@@ -50,8 +51,9 @@ class Work:
     proximal: float
     small: int = 0
     turns: int = 0
-    waited: int = 0  # iterations since the step was last shorter than all before
+    waited: int = 0  # iterations since the step was last shorter, or the cost much lower, than all before
     shortest: float = float("inf")
+    lowest: float = float("inf")
     moved: float = float("nan")  # how far the last step moved the robot [m]
     cost: float | None = None
     solution: QPCCSolution | None = None
@@ -60,6 +62,7 @@ class Work:
     turned: Callable[[Array], Array] | None = None  # what contact forces lose by turning in a motion (nv,) -> (nv,)
     stroke: Array | None = None
     bend: Array | None = None  # rows that stand for the curvature of the targets, zero at the present efforts
+    acceleration: Acceleration = field(default_factory=Acceleration)
     names: list[str] = field(default_factory=list)
     timing: dict[str, float] = field(default_factory=dict)
     notes: list[str] = field(default_factory=list)

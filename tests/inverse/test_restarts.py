@@ -1,0 +1,103 @@
+"""Ends of the inverse that are not minima: off saddles by itself, from other starts on request."""
+
+import numpy as np
+import pytest
+
+import pliant as pl
+from pliant.inverse.nested import Curvature
+from pliant.inverse.restarts import flat_directions
+
+LENGTH = 0.3
+
+
+def planar_arm(**basis):
+    """A straight arm without weight; two long and two short cables bend it in a plane."""
+    material = pl.materials.NeoHookean.from_young(1e6, 0.45, density=1000.0)
+    cables = tuple(
+        pl.Cable(
+            name=f"{name}_{side}", drive="effort", effort_limits=(0, 30),
+            points=[(x, 0, z) for x in np.linspace(0, end, 8)],
+        )
+        for name, end in (("long", LENGTH), ("short", LENGTH / 2))
+        for side, z in (("up", 0.008), ("down", -0.008))
+    )  # fmt: skip
+    body = pl.RodBody("arm", LENGTH, 0.01, material)
+    points = (pl.Point("tip", (LENGTH, 0, 0)),)
+    robot = pl.Robot("arm", (body,), actuators=cables, gravity=(0, 0, 0), points=points)
+    return pl.RodModel(robot, basis=pl.basis.legendre(2, **basis))
+
+
+@pytest.mark.parametrize("part", [0.97, 0.8])
+def test_target_on_the_axis_of_a_straight_arm_that_cannot_shorten(part):
+    """To first order no cable moves the tip along the axis: the straight arm is a saddle, an S of the arm is there."""
+    model = planar_arm(strains=("bend_y",))
+    goal = (part * LENGTH, 0.0, 0.0)
+    first = pl.invert(model, targets=pl.PointTarget("tip", goal), iterations=1)
+    assert np.abs(first.state.q).max() < 1e-12  # one linearisation sees no way
+    command = pl.invert(model, targets=pl.PointTarget("tip", goal))
+    assert command.status is pl.Status.CONVERGED, (command.status, command.error)
+    again = pl.equilibrium(model, command.u, start=command.state).require()
+    assert np.abs(model.locate(again, "tip").position - goal).max() < 1e-6 * LENGTH
+
+
+def test_closest_point_is_a_local_minimum():
+    """Out of reach: no small change of the efforts within their limits lowers the distance."""
+    model = planar_arm(strains=("bend_y",))
+    target = pl.PointTarget("tip", (0.55 * LENGTH, 0.0, 0.0))
+    command = pl.invert(model, targets=target)
+    assert command.status is pl.Status.UNREACHABLE
+    best = np.linalg.norm(command.error)
+    assert best < 0.4 * 0.45 * LENGTH  # far better than the straight arm
+    rng = np.random.default_rng(0)
+    for scale in (0.05, 0.5):
+        for _ in range(20):
+            effort = np.clip(command.effort + scale * rng.standard_normal(4), 0, 30)
+            near = pl.equilibrium(model, effort, start=command.state).require()
+            assert np.linalg.norm(model.locate(near, "tip").position - target.position) > best - 1e-9
+
+
+def test_other_starts_find_a_target_that_a_symmetric_end_hides():
+    """Pulled short by all cables, the arm ends at every limit; bent to one side it gets there."""
+    model = planar_arm()
+    target = pl.PointTarget("tip", (0.6 * LENGTH, 0.0, 0.0))
+    local = pl.invert(model, targets=target)
+    assert local.status is pl.Status.UNREACHABLE
+    assert local.effort == pytest.approx(np.full(4, 30.0))
+    many = pl.invert(model, targets=target, search="multistart")
+    assert many.status is pl.Status.CONVERGED
+    again = pl.equilibrium(model, many.u, start=many.state).require()
+    assert np.abs(model.locate(again, "tip").position - target.position).max() < 1e-6 * LENGTH
+
+
+def test_trunk_straight_below_its_tip():
+    """The target lies in the trunk, below what it can be pulled short to: bent, it gets there."""
+    model = pl.FemModel(pl.robots.trunk())
+    rest = pl.equilibrium(model)
+    goal = model.locate(rest, "tip").position - (0.0, 0.0, 0.04)
+    local = pl.invert(model, rest, pl.PointTarget("tip", tuple(goal)))
+    assert local.status is pl.Status.UNREACHABLE
+    # every stroke is at its limit, and every limit holds it: no change of the strokes lowers the distance
+    assert local.displacement == pytest.approx([a.displacement_limits[1] for a in model.robot.actuators], rel=1e-6)
+    assert (local.solution.dual_displacement < 0).all()
+    assert not flat_directions(local.problem, local.solution, 3)
+    many = pl.invert(model, rest, pl.PointTarget("tip", tuple(goal)), search="multistart")
+    assert many.status is pl.Status.CONVERGED
+
+
+def test_curvature_is_learned_along_the_last_step():
+    """r(a) = (a1 + a2^2, 2 + a1 a2): the secant matrix gives what the Hessian has beyond J^T J along the last step."""
+    value = lambda a: np.array([a[0] + a[1] ** 2, 2.0 + a[0] * a[1]])  # noqa: E731
+    rows = lambda a: np.array([[1.0, 2 * a[1]], [a[1], a[0]]])  # noqa: E731
+    learned, unit = Curvature(), np.array([1.0, 0.5])
+    end = np.array([0.3, 0.2])
+    for a in (np.array([0.5, 0.2]), np.array([0.3, 0.1]), end):
+        R = learned.learn(a, rows(a), value(a), unit, b"")
+    s = end - np.array([0.3, 0.1])
+    r = value(end)
+    exact = np.array([[0.0, r[1]], [r[1], 2 * r[0]]])
+    found = learned._S / np.outer(unit, unit)
+    assert found @ s == pytest.approx(exact @ s, rel=1e-9)
+    values, axes = np.linalg.eigh(learned._S)
+    positive = (axes * np.maximum(values, 0.0)) @ axes.T / np.outer(unit, unit)
+    assert R.T @ R == pytest.approx(positive, abs=1e-9)
+    assert not len(learned.learn(end, rows(end), value(end), unit, b"another contact set"))
