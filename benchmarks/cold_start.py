@@ -13,17 +13,23 @@ from __future__ import annotations
 
 import argparse
 import os
-import platform
 import subprocess
 import sys
 import tempfile
 import time
-from pathlib import Path
 from typing import Any
 
 import numpy as np
+from page import Page
 
-REPORT = Path(__file__).resolve().parents[1] / "docs" / "benchmarks" / "cold_start.md"
+PAGE = Page(
+    name="cold_start",
+    title="Cold start",
+    text=__doc__ or "",
+    columns=("what", "seconds", "bar"),
+    decimals=3,
+    command="cold_start.py --compile --write",
+)
 IMPORTS = {s: s for s in ("import pliant", "import numpy", "import scipy.sparse")}
 EQUILIBRIUM = """
 import time; begin = time.perf_counter()
@@ -78,22 +84,11 @@ def main(*, compile_again: bool = False, quick: bool = False) -> list[dict[str, 
     return rows
 
 
-def write(rows: list[dict[str, Any]], path: Path = REPORT) -> None:
-    """Write the rows as a Markdown page."""
-    machine = f"Python {platform.python_version()}, {os.cpu_count()} cores ({platform.machine()})"
-    lines = ["# Cold start", "", (__doc__ or "").split("\n\n", 2)[2].strip(), "", machine + ".", ""]
-    lines += ["| what | seconds | bar |", "|---|---|---|"]
-    lines += [f"| {r['what']} | {r['seconds']:.3f} | {r['bar']} |" for r in rows]
-    lines += ["", "Written by `benchmarks/cold_start.py --compile --write`.", ""]
-    path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text("\n".join(lines))
-
-
 if __name__ == "__main__":
     parser = argparse.ArgumentParser(description="Import time and first equilibrium.")
     parser.add_argument("--compile", action="store_true", help="also with an empty kernel cache")
-    parser.add_argument("--write", action="store_true", help=f"write {REPORT.name}")
+    parser.add_argument("--write", action="store_true", help=f"write {PAGE.path.name}")
     options = parser.parse_args()
     result = main(compile_again=options.compile)
     if options.write:
-        write(result)
+        PAGE.write(result)

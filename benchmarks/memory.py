@@ -11,18 +11,24 @@ from __future__ import annotations
 
 import argparse
 import json
-import os
-import platform
 import subprocess
 import sys
 from pathlib import Path
 from typing import Any
 
+from page import Page
+
 HERE = Path(__file__).resolve().parent
-REPORT = HERE.parent / "docs" / "benchmarks" / "memory.md"
 SIZES = {"linear 1600": ((44, 5, 5), "linear"), "linear 4000": ((81, 6, 6), "linear"),
          "linear 12000": ((119, 9, 9), "linear"), "quadratic 4500": ((27, 4, 4), "quadratic")}  # fmt: skip
-COLUMNS = ("body", "nodes", "unknowns", "model", "equilibrium", "peak", "peak per 10,000 nodes")
+PAGE = Page(
+    name="memory",
+    title="Memory",
+    text=__doc__ or "",
+    columns=("body", "nodes", "unknowns", "model", "equilibrium", "peak", "peak per 10,000 nodes"),
+    decimals=0,
+    command="memory.py --write",
+)
 CODE = """
 import json, resource, sys
 sys.path.insert(0, {here!r})
@@ -61,32 +67,16 @@ def main(*, quick: bool = False) -> list[dict[str, Any]]:
         row = {"body": body, **json.loads(done.stdout.strip().splitlines()[-1])}
         row["peak per 10,000 nodes"] = row["peak"] * 1e4 / row["nodes"]
         rows.append(row)
-        print("  ".join(f"{c} {_cell(row, c)}" for c in COLUMNS), flush=True)
+        PAGE.show(row)
         if quick:
             break
     return rows
 
 
-def _cell(row: dict[str, Any], column: str) -> str:
-    value = row[column]
-    return f"{value:.0f}" if isinstance(value, float) else str(value)
-
-
-def write(rows: list[dict[str, Any]], path: Path = REPORT) -> None:
-    """Write the rows as a Markdown page."""
-    machine = f"Python {platform.python_version()}, {os.cpu_count()} cores ({platform.machine()})"
-    lines = ["# Memory", "", (__doc__ or "").split("\n\n", 2)[2].strip(), "", machine + ".", ""]
-    lines += ["| " + " | ".join(COLUMNS) + " |", "|" + "---|" * len(COLUMNS)]
-    lines += ["| " + " | ".join(_cell(row, c) for c in COLUMNS) + " |" for row in rows]
-    lines += ["", "Written by `benchmarks/memory.py --write`.", ""]
-    path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text("\n".join(lines))
-
-
 if __name__ == "__main__":
     parser = argparse.ArgumentParser(description="Memory of finite-element models.")
-    parser.add_argument("--write", action="store_true", help=f"write {REPORT.name}")
+    parser.add_argument("--write", action="store_true", help=f"write {PAGE.path.name}")
     options = parser.parse_args()
     result = main()
     if options.write:
-        write(result)
+        PAGE.write(result)

@@ -26,6 +26,8 @@ _WORTH = 5e5
 # modelled nanoseconds that threads lose by meeting at the end of a phase, and the most fronts to cut into tiles
 _MEETING = 1.5e3
 _MOST_TILED = 64
+# time of a cut, relative to the best, that is as good
+_AS_GOOD = 1.06
 
 
 @dataclass(frozen=True, eq=False)
@@ -130,22 +132,33 @@ def _cut(parent: Ints, widths: Ints, heights: Ints, costs: Any, total: Any) -> t
     heapq.heapify(waiting)
     top: list[int] = []
     tiled = {2: 0.0, 4: 0.0}
-    best, found = np.inf, (list[int](), list[int]())
+    cuts: list[tuple[float, list[int], list[int]]] = []
+    best = np.inf
     while sum(tiled.values()) < best and len(top) < _MOST_TILED:
         tasks = sorted(waiting)
         time = sum(tiled[k] + _longest([-cost for cost, _ in tasks], k) for k in tiled)
-        if time < best:
-            best, found = time, (list(top), [s for _, s in tasks])
+        cuts.append((time, sorted(top), [s for _, s in tasks]))
+        best = min(best, time)
         _, s = heapq.heappop(waiting)
-        below = order[child_ptr[s] : child_ptr[s + 1]]
-        if below.size == 0:
+        children = order[child_ptr[s] : child_ptr[s + 1]]
+        if children.size == 0:
             break
         top.append(s)
-        for c in below:
+        for c in children:
             heapq.heappush(waiting, (-float(total[c]), int(c)))
         for threads in tiled:
             tiled[threads] += _tiled_cost(int(widths[s]), int(heights[s]), float(costs[s]), threads)
-    return np.array(sorted(found[0]), dtype=np.int64), np.array(found[1], dtype=np.int64)
+    # of those that take about the least time, the one that needs the least memory
+    good = [(tops, below) for time, tops, below in cuts if time <= _AS_GOOD * best]
+    chosen = min(good, key=lambda cut: _workspace(parent, heights, *cut))
+    return np.array(chosen[0], dtype=np.int64), np.array(chosen[1], dtype=np.int64)
+
+
+def _workspace(parent: Ints, heights: Ints, top: list[int], roots: list[int]) -> float:
+    """Size of the update matrices at the cut and above it."""
+    tiled = np.zeros_like(heights)
+    tiled[top] = heights[top]
+    return float(kernels.update_offsets(parent, tiled)[1] + (heights[roots] ** 2).sum())
 
 
 def _longest(costs: list[float], threads: int) -> float:
