@@ -214,7 +214,7 @@ def pairs_between(tree1, tree2, same, margin, turn, allowed, work, stop):
     """
     if tree1[2][0] == 0 or tree2[2][0] == 0:
         return np.empty((0, 2), dtype=np.int32)
-    out = np.empty((max(256, 4 * tree1[5].shape[0]), 2), dtype=np.int32)
+    out = np.empty((max(256, 16 * tree1[5].shape[0]), 2), dtype=np.int32)  # untouched memory costs nothing
     found = _search(tree1, tree2, same, margin, turn, allowed, work, stop, out)
     if found > out.shape[0]:
         out = np.empty((found, 2), dtype=np.int32)

@@ -34,7 +34,10 @@ def local_minima(
     tree1: Tree, first: Faces, tree2: Tree, second: Faces, near: Candidates, *, tolerance: float,
     everything: bool = False,
 ) -> tuple[Array, Array]:  # fmt: skip
-    """Records (m, 12) and ids (m, 8) of the kernel for two (refitted) surfaces, all of them."""
+    """Records (m, 12) and ids (m, 8) of the kernel for two (refitted) surfaces, all of them, sorted by their features.
+
+    Which of two contacts that repeat each other is kept later must not depend on the trees.
+    """
     one, two, edges = near.refresh(tree1, first, tree2, second)
     same = tree1 is tree2
     parts = [
@@ -47,7 +50,9 @@ def local_minima(
     ]
     if not everything:
         parts.append(edge_contacts(edges, first, second, near.alarm, tolerance))
-    return np.concatenate([p[0] for p in parts]), np.concatenate([p[1] for p in parts])
+    records, ids = np.concatenate([p[0] for p in parts]), np.concatenate([p[1] for p in parts])
+    order = np.lexsort((ids[:, 2], ids[:, 1], ids[:, 0]))
+    return records[order], ids[order]
 
 
 def feature_pairs(
