@@ -1,7 +1,8 @@
 """Tracer: the equilibria of many commands, each from the one before, with as few factorisations as possible.
 
-A new command is first met to first order: the factor at hand gives dq/du. From there Newton's method goes on with the
-same factor (chord steps: a force and a back-substitution each) for as long as every step is a fraction of the last, and
+A new command is first met to first order: the factor at hand gives dq/du. If that was a long step, its end is where
+the stiffness is factorised, once. From there Newton's method goes on with the same factor (chord steps, mixed by
+Anderson's method: a force and a back-substitution each) for as long as every step is a fraction of the last, and
 factorises anew where not. The sparsity of a model is analysed once, its factorisations share that.
 
 For commands near each other: samples of a workspace, datasets, paths. Without contact; what does not converge is left
@@ -16,6 +17,7 @@ from typing import Any
 
 import numpy as np
 
+from pliant.algebra.anderson import Anderson
 from pliant.algebra.factorisation import NotPositiveDefinite
 from pliant.checks import count, positive
 from pliant.errors import PliantError
@@ -31,7 +33,9 @@ Rescue = Callable[[Array, State | None], State]
 #: A chord step longer than this part of the one before ends the use of its factor.
 CONTRACTION = 0.4
 #: Longest step, in parts of the robot's size. Longer ones are taken in parts, each with a new factor.
-STRIDE = 0.025
+STRIDE = 0.1
+#: After a step longer than this part of the robot's size the factor is made anew: chord steps would lead astray.
+LONG = 5e-3
 
 
 class Tracer:
@@ -70,7 +74,11 @@ class Tracer:
         """The equilibrium at a command, started from the last one that was found."""
         begin = time.perf_counter()
         target = command_vector(self.model.robot, u, None if self.state is None else self.state.u)
+        known = self._factor is not None
         found = self._trace(target)
+        if found is None and known:  # with a factor of the pose that it starts from the first step is a better one
+            self._factor = None
+            found = self._trace(target)
         if found is None:
             self.rescues += 1
             self._factor = None
@@ -89,6 +97,7 @@ class Tracer:
         effort[~driven] = u[~driven]
         last = np.inf
         stale = self._factor is None
+        history, taut = Anderson(4), np.zeros(0, dtype=bool)
         for used in range(1, self.iterations + 1):
             if stale and not self._factorise(q, effort):
                 return None
@@ -106,18 +115,24 @@ class Tracer:
             if not np.isfinite(size) or (stale and size > 3.0 * last):
                 return None
             part = min(1.0, STRIDE * length / max(size, 1e-300))
-            q = (self._advance if size > 1e-4 * length else model.retract)(q, part * dq)
-            effort[driven] += part * change
+            pulling = effort[driven] + change > 0.0
+            if stale or size > LONG * length or not np.array_equal(pulling, taut):
+                history.restart()  # steps with another factor, or other cables, do not belong together
+            taut = pulling
             if size <= self.tolerance * length:
-                return self._finish(q, effort, u, used)
+                return self._finish(model.retract(q, dq), effort + self._spread(change), u, used)
+            mixed = history.step(np.concatenate([part * dq, part * change * self._reach]))
+            q = (self._advance if size > 1e-4 * length else model.retract)(q, mixed[: len(dq)])
+            effort = effort + self._spread(mixed[len(dq) :] / self._reach)
             # after a long step the old factor is of no use, and the rest of the way is a new beginning
-            stale, last = part < 1.0, size if part == 1.0 else np.inf
+            stale = size > LONG * length
+            last = np.inf if stale else size
         return None
 
     def _factorise(self, q: Array, effort: Array) -> bool:
         model = self.model
         self._factor = None
-        for share in (1.0, 0.8, 0.5):  # efforts that a long step predicts are too large: they would soften too much
+        for share in (1.0, 0.8):  # efforts that a long step predicts are too large: they would soften too much
             try:
                 self._factor = factorise_any(model.stiffness(q, np.where(self.driven, share * effort, effort)))
                 break
@@ -130,7 +145,15 @@ class Tracer:
         columns = model.actuation(q, effort)[:, self.driven]
         self._flexibility = self._factor.solve(columns) if columns.size else columns
         self._compliance = self._rows @ self._flexibility
+        reach = np.abs(self._flexibility).max(axis=0, initial=0.0)  # how far each effort moves the body, per unit
+        self._reach = np.where(reach > 0.0, reach, 1.0)
         return True
+
+    def _spread(self, change: Array) -> Array:
+        """Changes of the driven efforts among all efforts (nu,)."""
+        out = np.zeros(self.model.nu)
+        out[self.driven] = change
+        return out
 
     def _step(self, force: Array, error: Array, effort: Array) -> tuple[Array, Array]:
         """Newton's step with the factor at hand: motion, and change of the driven efforts. Cables do not push."""
