@@ -33,7 +33,6 @@ from pliant.solve.problem import Problem
 sys.path.insert(0, str(Path(__file__).parent))
 import inverse_cost
 from inverse_contact_scenes import SCENES, ContactScene
-from inverse_more_scenes import MORE
 from inverse_scenes import Scene, scenes
 from process_clock import use_process_time
 
@@ -241,7 +240,7 @@ def main() -> None:
     rows = json.loads(kept.read_text()) if kept.exists() else {}
     static = {s.name: s for s in scenes()}
     work: dict[str, Any] = {name: lambda s=s: measure(s, options.steps) for name, s in static.items()}
-    work |= {name: lambda f=f: measure_contact(f(), min(options.steps, 40)) for name, f in (SCENES | MORE).items()}
+    work |= {name: lambda f=f: measure_contact(f(), min(options.steps, 40)) for name, f in SCENES.items()}
     work |= {
         f"{name}, dynamic": lambda n=name, dt=dt: measure_dynamic(static[n], dt, options.steps)
         for name, dt in DYNAMIC.items()

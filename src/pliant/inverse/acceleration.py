@@ -1,0 +1,77 @@
+"""Acceleration of the inverse over a time step, where its targets cannot all be met.
+
+With a remainder the linearised targets are not all there is to the cost: the curvature that they leave out makes the
+iteration contract slowly, or overshoot back and forth. Both are told by how the last steps followed upon each other.
+Efforts are mixed (Anderson) as long as contacts and limits stay as they are; the contact forces follow the efforts.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from pliant.algebra.anderson import Anderson
+from pliant.inverse.qpcc import QPCC, QPCCSolution
+
+Array = np.ndarray
+_WINDOW = 5
+_PATIENCE = 2  # plain steps with the same contacts and limits before the first mixed one
+
+
+class Acceleration:
+    """Remembers how efforts answered to efforts."""
+
+    def __init__(self) -> None:
+        self._mixing = Anderson(_WINDOW)
+        self._piece: bytes = b""
+        self._seen = 0
+        self._step: Array | None = None
+
+    def mixed(self, effort: Array, qpcc: QPCC, solution: QPCCSolution) -> tuple[Array, Array] | None:
+        """Better efforts and contact forces than those of a solution, or None to take the solution as it is.
+
+        Args:
+            effort: where the step starts (na,).
+            qpcc: the linearised problem.
+            solution: of it.
+        """
+        low, high = np.asarray(qpcc.effort_min), np.asarray(qpcc.effort_max)
+        bound = np.int8(solution.effort <= low) - np.int8(solution.effort >= high)
+        piece = bound.tobytes() + solution.contact_set.tobytes()
+        if piece != self._piece:
+            self._piece, self._seen = piece, 0
+            self._mixing.restart()
+        self._seen += 1
+        unit = np.sqrt(np.maximum(np.diagonal(qpcc.Waa), 1e-300))  # efforts of all kinds in the root of work
+        step = (solution.effort - effort) * unit
+        before, self._step = self._step, step
+        proposed = step.copy()
+        proposed[bound == 0] = self._mixing.step(step[bound == 0])
+        if self._seen <= _PATIENCE:
+            # back and forth between limits that hold and do not hold: the truth is in between
+            turned = before is not None and step @ before < -0.5 * float(np.linalg.norm(step) * np.linalg.norm(before))
+            proposed = 0.5 * step if turned else step
+        better = effort + proposed / unit
+        long = np.abs(proposed).max() > 20.0 * np.abs(step).max()
+        slack = 1e-12 * (np.abs(better) + 1e-300)
+        inside = ((better >= low - slack) & (better <= high + slack)).all()
+        better = np.clip(better, low, high)
+        contact = None if proposed is step or long or not inside else _following(qpcc, solution, better)
+        if contact is None:
+            self._mixing.moved(step[bound == 0])
+            return None
+        self._mixing.moved(proposed[bound == 0])
+        return better, contact
+
+
+def _following(qpcc: QPCC, solution: QPCCSolution, effort: Array) -> Array | None:
+    """Contact forces (mc,) for other efforts with the same contacts closed; None if others would open or close."""
+    contact = np.zeros(len(qpcc.dc))
+    rows = np.flatnonzero(solution.contact)
+    free = qpcc.dc + qpcc.Wca @ effort
+    if len(rows):
+        contact[rows] = np.linalg.solve(qpcc.Wcc[np.ix_(rows, rows)], -free[rows])
+    gap = free + qpcc.Wcc @ contact
+    each = qpcc.rows_per_contact
+    scale = float(np.abs(qpcc.dc).max(initial=0.0))
+    holds = (contact[::each] >= 0.0).all() and (gap[::each] >= -1e-9 * scale).all()
+    return contact if holds else None
