@@ -31,7 +31,7 @@ from pliant.models.geometric_proxy import Proxy
 from pliant.models.geometric_stiffness import LINEAR_LAWS, SecantCurve, shape_parameter
 from pliant.models.geometric_stretch import StretchCurve
 from pliant.models.geometric_turning import Turner
-from pliant.models.prism_shear import ShearRelief
+from pliant.models.prism_shear import AssumedShear
 from pliant.models.solid import SolidModel
 from pliant.robot import Robot
 
@@ -77,10 +77,11 @@ class GeometricModel(SolidModel):
         self.stiffness_law = stiffness
         super().__init__(robot, element=element, mass=mass)
         self._grads = [prestretched(self, i) for i in range(len(self.layout.groups))]
-        reliefs = iter(s for s in self._springs if isinstance(s, ShearRelief))
-        for group, grads in zip(self.layout.groups, self._grads):
-            if group.kind == "prism6":
-                next(reliefs).measure_from(grads)
+        reliefs = iter(s for s in self._springs if isinstance(s, AssumedShear))
+        self._reliefs = [next(reliefs) if g.kind == "prism6" else None for g in self.layout.groups]
+        for relief, grads in zip(self._reliefs, self._grads):
+            if relief is not None:
+                relief.measure_from(grads)
         self._shape_materials(poisson, volume, calibration)
 
     def __repr__(self) -> str:
@@ -167,8 +168,15 @@ class GeometricModel(SolidModel):
 
     def _elastic_tangent(self, x: Array, scale: list[Array], slots: list[Array], data: Array, out: Array) -> float:
         total = 0.0
-        for table, s, place in zip(self._tables(), scale, slots):
-            total += kernels.tangents(x, *table, s, self._projected, place, data, out)
+        for table, s, place, relief in zip(self._tables(), scale, slots, self._reliefs):
+            if relief is None or not self._projected:
+                total += kernels.tangents(x, *table, s, self._projected, place, data, out)
+                continue
+            # Prisms are projected together with what their shear has too much, which is negative.
+            K = np.zeros((len(s), 18, 18))
+            total += kernels.tangents(x, *table, s, False, np.arange(K.size).reshape(K.shape), K.ravel(), out)
+            K, held = relief.made_positive(x, K), place >= 0
+            np.add.at(data, place[held], K[held])
         return total
 
     _projected = False

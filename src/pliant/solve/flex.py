@@ -43,7 +43,7 @@ _EVEN = 1e-4
 _RIPE = 0.8
 #: After steps shorter than this part of the robot's size the factor is good for some more (see `chords`).
 _NEAR = 3e-3
-_PATIENCE = 10  # whole steps without one that is shorter than all before
+_PATIENCE = 10  # whole steps twice as long as the shortest before an attempt is given up
 _LADDER = (("exact", 1.0), ("exact", 0.8), ("projected", 0.8), ("projected", 0.0))
 
 
@@ -186,7 +186,7 @@ class Flexing:
             short = exact and size < min(_NEAR * problem.length, 0.3 * last)
             kept = system.factor if short and rows.size > rows.drives else None
             last = size
-            lost = 0 if size < 0.9 * best else lost + (part == 1.0)
+            lost = 0 if size < 0.9 * best else lost + (part == 1.0 and size > 2.0 * best)
             best = min(best, size)
             if lost > _PATIENCE:  # shorter steps serve better
                 break
