@@ -14,6 +14,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from pliant._kernels.round import FLAT, ROUND, signed_round
+from pliant._kernels.turning import round_hessian
 from pliant.contact.obstacles import Array, Obstacle, Vector, positive, rotation_matrix, unit3, vector3
 from pliant.errors import ArgumentError
 
@@ -251,6 +252,12 @@ class _Round(Obstacle):
         )
         return distance, gradient
 
+    def hessian(self, points: Array) -> Array:
+        """Curvature of the barrel, of round ends, or of the rim of flat ones (n, 3, 3)."""
+        return round_hessian(
+            np.ascontiguousarray(points), np.asarray(self.a), self.axis, self.length, self.radius, self.ends == ROUND
+        )
+
 
 @dataclass(frozen=True, eq=False)
 class Capsule(_Round):
@@ -263,19 +270,6 @@ class Capsule(_Round):
     """
 
     ends: ClassVar[int] = ROUND
-
-    def _from_axis(self, points: Array) -> tuple[Array, Array, Array]:
-        axis = self.axis
-        t = (points - self.a) @ axis
-        foot = np.asarray(self.a) + np.clip(t, 0.0, self.length)[:, None] * axis
-        length, n = normalised(points - foot, orthogonal(axis))
-        return length, n, (t > 0.0) & (t < self.length)
-
-    def hessian(self, points: Array) -> Array:
-        """(I - n n^T [- a a^T on the barrel]) / rho, rho the distance to the segment."""
-        length, n, barrel = self._from_axis(points)
-        flat = barrel[:, None, None] * np.outer(self.axis, self.axis)
-        return (np.eye(3) - outer(n) - flat) / np.maximum(length, _TINY)[:, None, None]
 
     def triangulation(self) -> tuple[Array, Array]:
         """A surface of revolution."""
@@ -296,28 +290,6 @@ class Cylinder(_Round):
     """
 
     ends: ClassVar[int] = FLAT
-
-    def _meridian(self, points: Array) -> tuple[Array, Array, Array, Array, Array]:
-        axis, half = self.axis, 0.5 * self.length
-        y = points - 0.5 * np.add(self.a, self.b)
-        z = y @ axis
-        rho, radial = normalised(y - z[:, None] * axis, orthogonal(axis))
-        axial = np.where(z < 0.0, -1.0, 1.0)[:, None] * axis
-        return rho - self.radius, np.abs(z) - half, rho, radial, axial
-
-    def hessian(self, points: Array) -> Array:
-        """Curvature of the barrel, of the rim, or zero at the flat ends."""
-        side, cap, rho, radial, axial = self._meridian(points)
-        s, c = np.maximum(side, 0.0), np.maximum(cap, 0.0)
-        length = np.hypot(s, c)
-        outside = length > 0.0
-        safe = np.where(outside, length, 1.0)
-        along_r = np.where(outside, s / safe, (side >= cap).astype(float))
-        around = np.cross(axial, radial)
-        h = (along_r / np.maximum(rho, _TINY))[:, None, None] * outer(around)
-        rim = (side > 0.0) & (cap > 0.0)
-        across = (c / safe)[:, None] * radial - (s / safe)[:, None] * axial
-        return h + np.where(rim, 1.0 / safe, 0.0)[:, None, None] * outer(across)
 
     def triangulation(self) -> tuple[Array, Array]:
         """A surface of revolution."""

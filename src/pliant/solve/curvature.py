@@ -23,41 +23,11 @@ import numpy as np
 import scipy.sparse as sp
 from scipy.linalg import block_diag
 
+from pliant._kernels.turning import add_products, gap_hessian
 from pliant.algebra.symmetric import SymmetricMatrix
 from pliant.contact.contacts import Contacts
-from pliant.errors import ArgumentError
 
 Array = np.ndarray
-
-
-def gap_hessian(C: Array, n: Array, corners: Array, weights: Array) -> Array:
-    """Second derivative of the smallest distance of a simplex with respect to its corners (3k, 3k).
-
-    Args:
-        C: Hessian of the distance where it is smallest [1/m] (3, 3).
-        n: its gradient (3,).
-        corners: of the simplex that the point lies inside of [m] (k, 3).
-        weights: of that point (k,), all positive.
-    """
-    k = len(weights)
-    J = np.kron(weights, np.eye(3))
-    H = J.T @ C @ J
-    if k == 1:
-        return H
-    e = corners[1:] - corners[0]
-    B = J.T @ C @ e.T
-    for a in range(1, k):
-        B[3 * a : 3 * a + 3, a - 1] += n
-        B[:3, a - 1] -= n
-    bend = e @ C @ e.T
-    size = float(np.abs(C).max() * np.einsum("ai,ai->", e, e))
-    if not size > 0.0:
-        return H
-    # where the obstacle is flat along the simplex the point is anywhere, and stays; so it does at a kink of the distance
-    values, axes = np.linalg.eigh(bend)
-    curved = values > 1e-6 * size
-    slide = B @ axes[:, curved]
-    return H - (slide / values[curved]) @ slide.T
 
 
 def turning_forces(obstacles: Sequence[Any], contacts: Contacts, x: Array) -> list[tuple[Array, Array]]:
@@ -104,16 +74,13 @@ def stiffened(model: Any, q: Array, K: Any, blocks: Sequence[tuple[Array, Array]
         q, np.repeat(corners, 3)[:, None], np.ones((3 * len(corners), 1)), np.tile(np.eye(3), (len(corners), 1))
     )
     if not isinstance(K, np.ndarray):
-        rows = sp.csr_matrix(rows)
-        return _added(K, (rows.T @ sp.block_diag(squares, format="csr") @ rows).tocoo())
+        rows, data = sp.csr_matrix(rows), K.data.copy()
+        flat, sizes = np.concatenate([b.ravel() for b in squares]), np.array([len(b) for b in squares])
+        pattern = K.pattern
+        if add_products(rows.indptr, rows.indices, rows.data, flat, sizes, pattern.indptr, pattern.indices, data):
+            return SymmetricMatrix(pattern, data)
+        # corners that no element shares (a skin apart from its mesh)
+        return SymmetricMatrix.from_scipy(K.tocsc() + (rows.T @ sp.block_diag(squares, format="csr") @ rows).tocsc())
     every = rows.toarray() if sp.issparse(rows) else rows
     return K + every.T @ (block_diag(*squares) @ every)
 
-
-def _added(K: SymmetricMatrix, extra: Any) -> SymmetricMatrix:
-    """A symmetric matrix plus sparse entries, most often where it has entries already."""
-    try:
-        slots = K.pattern.slots(extra.row, extra.col)
-    except ArgumentError:  # corners that no element shares (a skin apart from its mesh)
-        return SymmetricMatrix.from_scipy(K.tocsc() + extra.tocsc())
-    return SymmetricMatrix(K.pattern, K.data + np.bincount(slots, weights=extra.data, minlength=len(K.data)))

@@ -1,0 +1,138 @@
+"""Curvature of contacts, compiled: the second derivative of a smallest distance, and its place in a stiffness."""
+
+from __future__ import annotations
+
+import numpy as np
+from numba import njit
+
+
+@njit(cache=True)
+def gap_hessian(C, n, corners, weights):
+    """Second derivative of the smallest distance of a simplex with respect to its corners (3k, 3k).
+
+    Args:
+        C: Hessian of the distance where it is smallest [1/m] (3, 3).
+        n: its gradient (3,).
+        corners: of the simplex that the point lies inside of [m] (k, 3).
+        weights: of that point (k,), all positive.
+    """
+    k = len(weights)
+    H = np.empty((3 * k, 3 * k))
+    for a in range(k):
+        for b in range(k):
+            for i in range(3):
+                for j in range(3):
+                    H[3 * a + i, 3 * b + j] = weights[a] * weights[b] * C[i, j]
+    if k == 1:
+        return H
+    # B: how the slope along each edge changes with the corners; bend: how it changes along the edges
+    m = k - 1
+    B, bend, along = np.zeros((3 * k, m)), np.zeros((m, m)), np.zeros((m, 3))
+    largest, size = 0.0, 0.0
+    for i in range(3):
+        for j in range(3):
+            largest = max(largest, abs(C[i, j]))
+    for a in range(m):
+        for i in range(3):
+            for j in range(3):
+                along[a, i] += C[i, j] * (corners[a + 1, j] - corners[0, j])
+            size += largest * (corners[a + 1, i] - corners[0, i]) ** 2
+        for c in range(k):
+            for i in range(3):
+                B[3 * c + i, a] = weights[c] * along[a, i]
+        for i in range(3):
+            B[3 * a + 3 + i, a] += n[i]
+            B[i, a] -= n[i]
+    for a in range(m):
+        for b in range(m):
+            for i in range(3):
+                bend[a, b] += along[a, i] * (corners[b + 1, i] - corners[0, i])
+    if not size > 0.0:
+        return H
+    # where the obstacle is flat along the simplex the point is anywhere, and stays; so it does at kinks of the distance
+    values, axes = np.linalg.eigh(bend)
+    for v in range(m):
+        if values[v] > 1e-6 * size:
+            slide = B @ np.ascontiguousarray(axes[:, v])
+            for i in range(3 * k):
+                for j in range(3 * k):
+                    H[i, j] -= slide[i] * slide[j] / values[v]
+    return H
+
+
+@njit(cache=True)
+def add_products(indptr, indices, values, blocks, sizes, rows_ptr, rows_index, data):
+    """data += J^T B J for the block diagonal B, into a symmetric pattern; False if an entry has no place there.
+
+    Args:
+        indptr, indices, values: J in compressed rows (sum of sizes, n).
+        blocks: the blocks of B, one after the other, flattened.
+        sizes: of the blocks.
+        rows_ptr, rows_index: the pattern, in compressed rows with sorted columns.
+        data: values of the pattern's entries.
+    """
+    row, at = 0, 0
+    for size in sizes:
+        for i in range(size):
+            for j in range(size):
+                b = blocks[at + size * i + j]
+                for p in range(indptr[row + i], indptr[row + i + 1]):
+                    for q in range(indptr[row + j], indptr[row + j + 1]):
+                        v, w = indices[p], indices[q]
+                        low, high = rows_ptr[v], rows_ptr[v + 1]
+                        end = high
+                        while low < high:
+                            mid = (low + high) >> 1
+                            if rows_index[mid] < w:
+                                low = mid + 1
+                            else:
+                                high = mid
+                        if low >= end or rows_index[low] != w:
+                            return False
+                        data[low] += values[p] * b * values[q]
+        row += size
+        at += size * size
+    return True
+
+
+@njit(cache=True)
+def round_hessian(points, a, axis, length, radius, round_ends):
+    """Second derivative (n, 3, 3) of the distance to a capsule, or to a cylinder with flat ends, at points (n, 3)."""
+    out = np.zeros((len(points), 3, 3))
+    radial, across = np.empty(3), np.empty(3)
+    for p in range(len(points)):
+        t = 0.0
+        for i in range(3):
+            t += (points[p, i] - a[i]) * axis[i]
+        foot = min(max(t, 0.0), length) if round_ends else t
+        square = 0.0
+        for i in range(3):
+            radial[i] = points[p, i] - a[i] - foot * axis[i]
+            square += radial[i] ** 2
+        rho = np.sqrt(square)
+        safe = max(rho, 1e-150)
+        for i in range(3):
+            radial[i] /= safe
+        if round_ends:
+            barrel = 1.0 if 0.0 < t < length else 0.0
+            for i in range(3):
+                for j in range(3):
+                    own = 1.0 if i == j else 0.0
+                    out[p, i, j] = (own - radial[i] * radial[j] - barrel * axis[i] * axis[j]) / safe
+            continue
+        side, cap = rho - radius, abs(t - 0.5 * length) - 0.5 * length
+        sign = -1.0 if t < 0.5 * length else 1.0
+        s, c = max(side, 0.0), max(cap, 0.0)
+        size = np.sqrt(s * s + c * c)
+        share = s / size if size > 0.0 else (1.0 if side >= cap else 0.0)
+        for i in range(3):
+            for j in range(3):
+                own = 1.0 if i == j else 0.0
+                out[p, i, j] = share * (own - radial[i] * radial[j] - axis[i] * axis[j]) / safe
+        if side > 0.0 and cap > 0.0:
+            for i in range(3):
+                across[i] = (c * radial[i] - s * sign * axis[i]) / size
+            for i in range(3):
+                for j in range(3):
+                    out[p, i, j] += across[i] * across[j] / size
+    return out
