@@ -18,6 +18,7 @@ from pliant.solve.problem import Problem
 EXPECTED = (0.0, 1.5)  # mean distance of the cup from where it should be, in the quick run [mm]
 DT = 0.02  # time step [s]
 FLOOR = 0.8  # sum of the contact forces at least [N]
+ALARM = 0.006  # pairs of points closer than this are considered [m]: about 81, as many as in the source
 
 
 def turn(angle: float) -> np.ndarray:
@@ -39,8 +40,8 @@ def manipulate(
 ) -> tuple[pl.State, np.ndarray]:  # fmt: skip
     """Move and turn the cup: the last state, and per step errors [m] and [rad], predicted and true grasp [N]."""
     touching = [grasp_contact()]
-    problem = Problem(model, touching, alarm=0.003)
-    forward = pl.Stepper(model, obstacles=touching, scheme="euler", alarm=0.003)
+    problem = Problem(model, touching, alarm=ALARM)
+    forward = pl.Stepper(model, obstacles=touching, scheme="euler", alarm=ALARM)
     home, names, rows = model.locate(state, CUP_POINTS).position, model.robot.actuator_names, []
     centre = home.mean(axis=0)
     for k in range(steps):
