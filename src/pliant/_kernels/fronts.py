@@ -2,7 +2,7 @@
 
 A panel is column-major, (w + r) x w: w pivots, then the r rows below them. LAPACK's own Cholesky and triangular
 solves reach a fifth of the speed of a matrix product at a hundred columns, so here a panel is cut into strips
-of a few columns: the diagonal block of a strip is factorised and inverted by loops, the rows below it are
+of a few columns: the diagonal block of a strip is factorised and inverted, the rows below it are
 multiplied by that inverse, and everything else is products of the largest size the recursion allows.
 """
 
@@ -11,7 +11,7 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
-from pliant._kernels.lapack import NO, TRANS, address, dgemm, dsyrk
+from pliant._kernels.lapack import NO, TRANS, address, dgemm, dpotrf, dsyrk
 
 #: columns of a strip
 STRIP = 16
@@ -57,32 +57,26 @@ def _diagonal_block(n, a, at, lda, inverse, to):
 
     Returns 0, or 1 + the pivot that is not positive.
     """
-    for j in range(n):
-        own = at + j * lda
-        pivot = a[own + j]
-        if not 0.0 < pivot < np.inf:
+    info = dpotrf(n, address(a, at), lda)
+    if info != 0:
+        return info
+    for j in range(n):  # OpenBLAS lets NaN and infinity through
+        if not 0.0 < a[at + j * (lda + 1)] < np.inf:
             return j + 1
-        pivot = np.sqrt(pivot)
-        a[own + j] = pivot
-        scale = 1.0 / pivot
-        for i in range(j + 1, n):
-            a[own + i] *= scale
-        for c in range(j + 1, n):
-            f = a[own + c]
-            other = at + c * lda
-            for i in range(c, n):
-                a[other + i] -= f * a[own + i]
-    for j in range(n):
+    for j in range(n - 1, -1, -1):  # columns of the inverse, from those to the right of them; loops of fixed length
+        own = at + j * lda
         column = to + j * STRIP
-        for i in range(n):
+        for i in range(STRIP):
             inverse[column + i] = 0.0
-        inverse[column + j] = 1.0
-        for k in range(j, n):
-            own = at + k * lda
-            f = inverse[column + k] / a[own + k]
-            inverse[column + k] = f
-            for i in range(k + 1, n):
-                inverse[column + i] -= f * a[own + i]
+        for k in range(j + 1, n):
+            f = a[own + k]
+            other = to + k * STRIP
+            for i in range(STRIP):
+                inverse[column + i] -= f * inverse[other + i]
+        scale = 1.0 / a[own + j]
+        for i in range(STRIP):
+            inverse[column + i] *= scale
+        inverse[column + j] = scale
     return 0
 
 
