@@ -86,8 +86,8 @@ def test_trunk_straight_below_its_tip():
 
 def test_curvature_is_learned_along_the_last_step():
     """r(a) = (a1 + a2^2, 2 + a1 a2): the secant matrix gives what the Hessian has beyond J^T J along the last step."""
-    value = lambda a: np.array([a[0] + a[1] ** 2, 2.0 + a[0] * a[1]])  # noqa: E731
-    rows = lambda a: np.array([[1.0, 2 * a[1]], [a[1], a[0]]])  # noqa: E731
+    value = lambda a: np.array([a[0] + a[1] ** 2, 2.0 + a[0] * a[1]])
+    rows = lambda a: np.array([[1.0, 2 * a[1]], [a[1], a[0]]])
     learned, unit = Curvature(), np.array([1.0, 0.5])
     end = np.array([0.3, 0.2])
     for a in (np.array([0.5, 0.2]), np.array([0.3, 0.1]), end):
@@ -99,5 +99,5 @@ def test_curvature_is_learned_along_the_last_step():
     assert found @ s == pytest.approx(exact @ s, rel=1e-9)
     values, axes = np.linalg.eigh(learned._S)
     positive = (axes * np.maximum(values, 0.0)) @ axes.T / np.outer(unit, unit)
-    assert R.T @ R == pytest.approx(positive, abs=1e-9)
+    assert np.allclose(R.T @ R, positive, atol=1e-9)
     assert not len(learned.learn(end, rows(end), value(end), unit, b"another contact set"))

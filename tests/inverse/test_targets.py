@@ -146,10 +146,25 @@ def test_each_target_can_be_an_equality(make):
 
     place.q, place.effort, place.displacement = state.q, state.effort, state.displacement
     must = make(place)
-    pull = pl.PointTarget("middle", tuple(MODEL.locate(state, "middle").position + [0, 0, 2e-4]), axes="z")
+    pull = pl.PointTarget("middle", tuple(MODEL.locate(state, "middle").position + [0, 0, 1e-3]), axes="z")
     command = pl.invert(MODEL, None, [must, pull])
     assert command.ok
     assert np.abs(must.evaluate(MODEL, command.state.q, command.effort, None).value).max() < 1e-7
+
+
+def test_direction_held_while_a_point_is_pulled_as_far_as_that_allows():
+    """Two pulls beyond reach end at the same point: the equality curves, and a step along it must not be cut short."""
+    state = pl.equilibrium(MODEL, [2e-3, 4e-3, 6e-3], strict=True)
+    must = pl.DirectionTarget("tip", tuple(MODEL.locate(state, "tip").rotation[:, 0]), exact=True)
+    middle = MODEL.locate(state, "middle").position
+    heights = []
+    for up in (1e-3, 5e-3):
+        command = pl.invert(MODEL, None, [must, pl.PointTarget("middle", tuple(middle + [0, 0, up]), axes="z")])
+        assert command.status is pl.Status.UNREACHABLE
+        assert np.abs(must.evaluate(MODEL, command.state.q, command.effort, None).value).max() < 1e-9
+        heights.append(MODEL.locate(command.state, "middle").position[2] - middle[2])
+    assert heights[0] == pytest.approx(heights[1], rel=1e-4)
+    assert heights[0] > 7e-4  # a fifth-millimetre pull is met, so this is no early stop
 
 
 def test_equality_and_objective_together():

@@ -191,6 +191,7 @@ def _approach(setting: Problem, mechanics: Any, work: Work, options: Options, mo
         if _iterate(setting, mechanics, work, soft, careful=True) is not None:
             break
     work.cost, work.small, work.proximal = None, 0, 1e-9
+    work.waited, work.shortest, work.lowest = 0, np.inf, np.inf
     work.notes.clear()
     return count
 

@@ -14,6 +14,7 @@ import numpy as np
 
 from pliant.inverse.answer import broken_limits
 from pliant.inverse.qpcc import QPCC, QPCCSolution
+from pliant.inverse.redundancy import contact_response
 from pliant.inverse.targets import Target
 from pliant.inverse.work import Options
 from pliant.solve.commands import travel
@@ -81,6 +82,48 @@ class Equilibria:
             held[i] = float(np.clip(now, low[i], high[i]))
         return settle(self.setting, q, effort, contacts, follow=follow, held=held)
 
+    def missed(self, state: State) -> Array:
+        """Rows that must hold, in the order of a condensed problem: zero where they do."""
+        model, options = self.setting.model, self.options
+        rows = [t.evaluate(model, state.q, state.effort, state.contacts) for t in options.targets]
+        stroke = model.displacement(state.q)
+        prescribed = [stroke[i] - value for i, value in options.fixed_displacement.items()]
+        return np.concatenate([*(r.value for r in rows if r.exact), prescribed])
+
+    def corrected(self, trial: State, proposal: Proposal, condensed: Any) -> State:
+        """A trial brought back to where the rows that must hold do, by least changes of efforts that are free to.
+
+        A linearisation leaves them to second order; if that counted against a trial, steps along a curved set of
+        answers would become very short.
+        """
+        solution, problem, options = proposal.solution, proposal.problem, self.options
+        if not condensed.exact.free.size:
+            return trial
+        Z, _ = contact_response(problem, solution)
+        rows = condensed.exact.effort + condensed.exact.contact @ Z
+        strokes = condensed.displacement.effort + condensed.displacement.contact @ Z
+        unit = 1.0 / np.sqrt(np.maximum(np.diag(condensed.displacement.effort), 1e-300))
+        free = np.ones(len(unit), dtype=bool)
+        for quantity, value in (("effort", solution.effort), ("displacement", proposal.stroke)):
+            low, high = options.bounds[quantity]
+            free &= (value > low) & (value < high)
+        inverse = np.linalg.pinv(rows * unit * free, rcond=1e-8)
+        effort, stroke = solution.effort.copy(), proposal.stroke.copy()
+        missed = self.missed(trial)
+        for _ in range(4):
+            if np.abs(missed).max() <= 1e-10 * self.setting.length:
+                break
+            change = -unit * free * (inverse @ missed)
+            effort, stroke = effort + change, stroke + strokes @ change
+            again = self.at(trial.q, effort, trial.contacts, stroke, follow=False)
+            if not again.ok:
+                break
+            left = self.missed(again)
+            if np.linalg.norm(left) > 0.7 * np.linalg.norm(missed):
+                break
+            trial, missed = again, left
+        return trial
+
     def cost(self, state: State) -> float:
         """What is minimised."""
         return target_cost(self.setting.model, self.options.targets, state)
@@ -138,6 +181,7 @@ def descend(
                 q, effort = model.retract(state.q, proposal.dq), proposal.solution.effort
                 trial = equilibria.at(q, effort, state.contacts, proposal.stroke, follow=False)
                 if trial.ok:
+                    trial = equilibria.corrected(trial, proposal, condensed)
                     new, new_over = equilibria.cost(trial), equilibria.excess(trial)
                     better = new < cost * (1.0 - 1e-12) and new_over <= max(over, _HELD)
                     if better or (over > _HELD and new_over < 0.9 * over):

@@ -5,9 +5,22 @@ from __future__ import annotations
 import numpy as np
 
 from pliant.inverse.qp import QP, solve_qp
-from pliant.inverse.qpcc import OPEN, QPCC, QPCCSolution, piece_qp
+from pliant.inverse.qpcc import QPCC, QPCCSolution, piece_qp
+from pliant.inverse.qpcc_problem import held_rows
 
 Array = np.ndarray
+
+
+def contact_response(problem: QPCC, solution: QPCCSolution) -> tuple[Array, Array]:
+    """Contact forces as Z a + z of the efforts a, while the contact set of a solution stays: (mc, na), (mc,)."""
+    na, mc = problem.da.size, problem.dc.size
+    held = held_rows(solution.contact_set, problem.rows_per_contact)
+    Z, z = np.zeros((mc, na)), np.zeros(mc)
+    if held.any():
+        both = np.column_stack([problem.Wca[held], problem.dc[held]])
+        reduced = np.linalg.solve(problem.Wcc[np.ix_(held, held)], both)
+        Z[held], z[held] = -reduced[:, :na], -reduced[:, na]
+    return Z, z
 
 
 def least_effort(problem: QPCC, solution: QPCCSolution) -> tuple[Array, Array]:
@@ -17,13 +30,8 @@ def least_effort(problem: QPCC, solution: QPCCSolution) -> tuple[Array, Array]:
     """
     if not solution.status.success:
         return solution.effort, solution.contact
-    na, mc, step = problem.da.size, problem.dc.size, problem.rows_per_contact
-    held = np.repeat(solution.contact_set != OPEN, step)
-    Z, z = np.zeros((mc, na)), np.zeros(mc)
-    if held.any():
-        both = np.column_stack([problem.Wca[held], problem.dc[held]])
-        reduced = np.linalg.solve(problem.Wcc[np.ix_(held, held)], both)
-        Z[held], z[held] = -reduced[:, :na], -reduced[:, na]
+    na = problem.da.size
+    Z, z = contact_response(problem, solution)
     piece = piece_qp(problem, solution.contact_set)
     seen = problem.Wea + problem.Wec @ Z
     scale = 1.0 / np.sqrt(np.maximum(np.diag(problem.Waa), 1e-300))

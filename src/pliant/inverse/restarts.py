@@ -13,7 +13,8 @@ from typing import Any
 import numpy as np
 
 from pliant.inverse.nested import Equilibria
-from pliant.inverse.qpcc import OPEN, QPCC, QPCCSolution
+from pliant.inverse.qpcc import QPCC, QPCCSolution
+from pliant.inverse.redundancy import contact_response
 from pliant.inverse.work import Work
 from pliant.solve.commands import linearise, travel
 from pliant.solve.newton import factorise_any
@@ -68,11 +69,8 @@ def flat_directions(problem: QPCC, solution: QPCCSolution, rows_of_targets: int)
 
     Each as (efforts (na,), contact forces (mc,), how much the target rows change); efforts have unit energy.
     """
-    na, mc = problem.da.size, problem.dc.size
-    held = solution.contact_set != OPEN
-    Z = np.zeros((mc, na))
-    if held.any():
-        Z[held] = -np.linalg.solve(problem.Wcc[np.ix_(held, held)], problem.Wca[held])
+    na = problem.da.size
+    Z, _ = contact_response(problem, solution)
     rows = (problem.Wea + problem.Wec @ Z)[:rows_of_targets]  # what follows stands for curvature
     unit = 1.0 / np.sqrt(np.maximum(np.diag(problem.Waa), 1e-300))
     size = max(float(np.linalg.norm(solution.effector)) * float(np.abs(rows * unit).max(initial=0.0)), 1e-300)
