@@ -94,6 +94,7 @@ _HOME: dict[str, str] = {
     "CentreOfMassTarget": "pliant.inverse.targets",
     "ShapeTarget": "pliant.inverse.targets",
     "DisplacementTarget": "pliant.inverse.targets",
+    "VolumeTarget": "pliant.inverse.targets",
     "EffortTarget": "pliant.inverse.targets",
     "ContactForceTarget": "pliant.inverse.targets",
     # limits

@@ -69,6 +69,7 @@ from pliant.inverse.targets import FrameTarget as FrameTarget
 from pliant.inverse.targets import PointsTarget as PointsTarget
 from pliant.inverse.targets import PointTarget as PointTarget
 from pliant.inverse.targets import ShapeTarget as ShapeTarget
+from pliant.inverse.targets import VolumeTarget as VolumeTarget
 from pliant.inverse.workspace import workspace as workspace
 from pliant.models import basis as basis
 from pliant.models.beam import BeamModel as BeamModel

@@ -120,3 +120,14 @@ def test_refine():
 def test_bad_input(beam, arguments, name):
     with pytest.raises(pl.PliantError, match=name):
         follow(beam, **arguments)
+
+
+def test_rates_count_from_the_rest_pose_if_there_is_no_start():
+    """A user's rate limit without a start: the first waypoint is as far away from rest as the rate allows."""
+    model = PointRobot()
+    limits = [pl.RateLimit(n, 4.0, "effort") for n in model.robot.actuator_names]
+    run = follow(model, [(0.03, 0.01, 0.0)] * 30, limits=limits, dt=0.1)
+    steps = np.diff(np.vstack([pl.equilibrium(model).effort, run.effort]), axis=0)
+    assert np.abs(steps).max() <= 0.4 * (1 + 1e-6)
+    assert np.abs(steps[0]).max() == pytest.approx(0.4, rel=1e-6)
+    assert run.error("tip")[-1] < 1e-6

@@ -165,3 +165,15 @@ def test_a_real_robot_streams_over_udp_with_deadline_statistics():
     reached = pl.equilibrium(model, got[-1]["u"], start=begin)
     goal = np.array(source(got[-1]["t"], None).position)
     assert np.linalg.norm(model.locate(reached, "tip").position - goal) < 0.2e-3
+
+
+def test_rates_count_from_the_rest_pose_if_there_is_no_state():
+    model = PointRobot()
+    sent = []
+    limits = [pl.RateLimit(n, 5.0, "effort") for n in model.robot.actuator_names]
+    loop = Loop(model, lambda t, u, status: sent.append(list(u.values())), rate=50.0, limits=limits)
+    for k in range(3):
+        loop.cycle(k / 50, circle(0.0))
+    assert loop.command is not None
+    moved = np.abs(loop.command.effort - pl.equilibrium(model).effort)
+    assert moved.max() == pytest.approx(0.3, rel=1e-6)  # three periods at 5 N/s

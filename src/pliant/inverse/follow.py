@@ -11,9 +11,10 @@ import numpy as np
 from pliant.checks import count, instance, numbers, positive, several
 from pliant.errors import ArgumentError
 from pliant.inverse.invert import invert
-from pliant.inverse.limits import Limit
+from pliant.inverse.limits import Limit, RateLimit
 from pliant.inverse.targets import PointTarget, Target
 from pliant.solve.commands import check_state
+from pliant.solve.equilibrium import equilibrium
 from pliant.solve.problem import Problem, surroundings
 from pliant.state import Command, State
 from pliant.trajectory import Trajectory
@@ -53,7 +54,7 @@ def follow(
         targets: what is wanted at each waypoint, instead of (or in addition to) the path.
         limits: what is allowed, in addition to the limits that the actuators carry.
         obstacles: what is in the way; those with a motion are moved with the time.
-        start: where to begin; the rest pose if None.
+        start: where to begin; the rest pose if None (with a `RateLimit`, the equilibrium at rest: rates count from there).
         dt: time between waypoints [s]; what rate limits, motions and the dynamic mode refer to.
         spacing: waypoints are inserted until the path has none farther apart than this [m].
         iterations, search, friction, redundancy, dynamic, alarm: see `invert`.
@@ -71,7 +72,8 @@ def follow(
     problem = Problem(model, [_at(o, 0.0) for o in obstacles], alarm=alarm)
     check_state(model, start, "start")
     moving = any(getattr(o, "motion", None) is not None for o in obstacles)
-    good, states, spent = start, [], []
+    good = beginning(problem, start, limits)
+    states, spent = [], []
     origin = 0.0 if start is None else start.time
     for i, goals in enumerate(wanted):
         now = origin + (i + 1) * dt
@@ -92,6 +94,22 @@ def follow(
             progress((i + 1) / len(wanted), command)
     recorded = [s.but(elapsed=e, factor=None) for s, e in zip(states, spent)]
     return Trajectory.from_states(model, recorded, targets={point: points} if points is not None else None)
+
+
+def beginning(problem: Problem, start: State | None, limits: Sequence[Limit]) -> State | None:
+    """Where a motion begins: the start, or where rates can be told from the rest pose if there is none.
+
+    Args:
+        problem: model and surroundings.
+        start: a state, or None.
+        limits: what is allowed.
+    """
+    if start is not None or not any(isinstance(limit, RateLimit) for limit in limits):
+        return start
+    rest = equilibrium(problem.model, obstacles=problem.obstacles, alarm=problem.alarm)
+    if not rest.ok:
+        raise ArgumentError("start", f"rates need one, and at rest: {rest.status}", "a state to start from")
+    return rest
 
 
 def _at(obstacle: Any, time: float) -> Any:

@@ -12,6 +12,7 @@ import numpy as np
 
 from pliant.checks import count, positive, several
 from pliant.errors import ArgumentError
+from pliant.inverse.follow import beginning
 from pliant.inverse.invert import invert
 from pliant.inverse.limits import Limit
 from pliant.inverse.sinks import Sink
@@ -129,7 +130,6 @@ class Loop:
     ) -> None:
         self.model = model
         self.rate = positive("rate", rate)
-        self.state = state
         self.limits = list(several("limits", limits, "evaluate", "EffortLimit, ..."))
         self.command: Command | None = None
         self.iterations = count("iterations", iterations)
@@ -138,6 +138,7 @@ class Loop:
         self._moving = any(getattr(o, "motion", None) is not None for o in self._obstacles)
         self._problem = Problem(model, [_at(o, 0.0) for o in self._obstacles], alarm=alarm)
         check_state(model, state)
+        self.state = beginning(self._problem, state, self.limits)
         self._options: dict[str, Any] = {"friction": friction, "redundancy": redundancy, "dynamic": dynamic}
         self._clock, self._sleep = clock, sleep
         self._names = model.robot.actuator_names

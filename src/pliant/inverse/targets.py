@@ -335,6 +335,36 @@ class DisplacementTarget:
 
 
 @dataclass(frozen=True)
+class VolumeTarget:
+    """The volume of a chamber should have grown by a value [m^3].
+
+    Attributes:
+        chamber: name of the actuator.
+        gain: wanted volume minus that at rest [m^3].
+        weight: metres of position error that weigh as much as one cubic metre [1/m^2]; by default a cubic centimetre
+            weighs as much as a centimetre.
+        exact: equality instead of objective.
+    """
+
+    chamber: str
+    gain: float
+    weight: float = 1e4
+    exact: bool = False
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "gain", finite("gain", self.gain))
+        object.__setattr__(self, "weight", positive("weight", self.weight))
+
+    def evaluate(self, model: Any, q: Array, effort: Array, contacts: Any) -> TargetRows:
+        """Volume gained minus its wanted value [m^3]."""
+        actuator = model.robot.actuators[model.robot.actuator_index(self.chamber)]
+        if actuator.kind != "chamber":
+            chambers = ", ".join(a.name for a in model.robot.actuators if a.kind == "chamber") or "this robot has none"
+            raise ArgumentError("chamber", f"{self.chamber} is a {actuator.kind}", f"a chamber ({chambers})")
+        return DisplacementTarget(self.chamber, self.gain, self.weight, self.exact).evaluate(model, q, effort, contacts)
+
+
+@dataclass(frozen=True)
 class EffortTarget:
     """An actuator's effort should have a value [N, Pa, ...]."""
 
