@@ -29,6 +29,10 @@ Forward = Callable[[Array, State | None], State]
 Objective = Callable[[State], float]
 
 
+#: A step that leaves less than this part of the error may be followed by one with the same factor.
+_TRUSTED = 0.5
+
+
 @dataclass(frozen=True, eq=False)
 class Descent:
     """What a descent found.
@@ -189,16 +193,18 @@ def gauss_newton(
     count = 0 if known else 1
     error = (np.asarray(target, float) - model.locate(here, point).position)[chosen]
     history = [float(np.linalg.norm(error))]
-    damping, status = 1e-6, Status.MAX_ITERATIONS
+    damping, gain, status = 1e-6, 0.0, Status.MAX_ITERATIONS
     for _ in range(iterations):
         if history[-1] <= threshold:
             status = Status.CONVERGED
             break
-        here = _with_factor(model, here)
-        J = sensitivity(model, here).of(point)[3:][chosen]
+        nearby = here.factor is None and "factor" in here.memory and gain < _TRUSTED
+        # a factor from next door is good enough to choose a step by; where that step disappoints, the exact one decides
+        here = here if nearby else _with_factor(model, here)
+        J = sensitivity(model, here.but(factor=here.memory["factor"]) if nearby else here).of(point)[3:][chosen]
         J = (J if mix is None else J @ mix) * unit
         improved = False
-        for _ in range(6):
+        for _ in range(1 if nearby else 6):
             step = bounded_step(J, error, damping, (low - u) / unit, (high - u) / unit)
             trial = np.clip(u + step * unit, low, high)
             there = solve(trial, here)
@@ -208,14 +214,18 @@ def gauss_newton(
                 improved = True
                 break
             damping = max(10.0 * damping, 1e-4)
-        if not improved or np.abs(trial - u).max() < 1e-9 * unit.max():
+        stuck = not improved or bool(np.abs(trial - u).max() < 1e-9 * unit.max())
+        if nearby and stuck:
+            gain = 1.0
+            continue
+        if stuck:
             status = Status.UNREACHABLE
             break
-        gain = np.linalg.norm(new) / history[-1]
+        gain = float(np.linalg.norm(new)) / history[-1]
         u, here, error = trial, there, new
         history.append(float(np.linalg.norm(new)))
         damping = max(0.1 * damping, 1e-9)
-        if gain > 0.999:
+        if gain > 0.999 and not nearby:
             status = Status.UNREACHABLE
             break
     if history[-1] <= threshold:
