@@ -12,6 +12,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from enum import Enum
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -21,6 +22,7 @@ from pliant.contact.contacts import ContactState
 from pliant.errors import ArgumentError
 
 Array = NDArray[np.float64]
+_FEW = 96  # Gauss-Seidel sweeps before a singular compliance is suspected
 
 
 class ComplementarityStatus(Enum):
@@ -149,6 +151,57 @@ def solve_lcp(
     return LCPSolution(lam, W_ @ lam + q_, float(residual), int(iterations), status)
 
 
+@dataclass
+class _Close:
+    """How a proximal iteration ended."""
+
+    residual: float
+    sweeps: int
+    mu: Array
+
+
+def _proximal(
+    problem: tuple[Any, ...], friction: Array, lam: Array, states: Any, tolerance: float, max_iterations: int
+) -> _Close:
+    """Proximal iteration on a contact problem with a singular W, in place: (W + eps D) lam + q - eps D lam_before.
+
+    Each problem has a unique linearisation, so that Newton's method solves it; forces that W does not feel stay as they
+    are, and all others converge at a rate of about eps over the smallest eigenvalue of W that is not zero.
+    """
+    W, q, rows, lo, hi, triples = problem
+    m = len(q)
+    own = np.diag(W).copy()
+    F, J, decided = np.empty(m), np.empty((m, m)), np.empty(m, dtype=np.bool_)
+    best, kept, used = np.inf, lam.copy(), friction.copy()
+    here, sweeps, eps = lam.copy(), 0, 1e-3
+    while sweeps < max_iterations:
+        mu, what = friction.copy(), states.copy()
+        before = here.copy()
+        inner, spent = kernel.solve_contact(
+            W + np.diag(eps * own), q - eps * own * before, rows, lo, hi, triples, mu, here, what, 0.1 * tolerance,
+            min(_FEW, max_iterations - sweeps),
+        )  # fmt: skip
+        sweeps += spent
+        residual = float(kernel.natural_map(W, q, rows, lo, hi, triples, mu, here, F, J, decided, False))
+        if residual < best:
+            gained = residual < 0.3 * best
+            best, kept, used = residual, here.copy(), mu
+            states[:] = what
+            if residual <= tolerance:
+                break
+            eps = eps if gained else max(0.1 * eps, 1e-9)
+        elif inner > tolerance:
+            eps *= 10.0
+            if eps > 1.0:
+                break
+        else:
+            eps *= 0.1
+            if eps < 1e-9:
+                break
+    lam[:] = kept
+    return _Close(best, sweeps, used)
+
+
 def solve_contact(
     W: ArrayLike,
     q: ArrayLike,
@@ -211,9 +264,17 @@ def solve_contact(
     wanted = mu.copy()
     lo, hi = np.ascontiguousarray(low[rows]), np.ascontiguousarray(high[rows])
     lam[rows] = np.clip(lam[rows], lo, hi)
-    residual, sweeps = kernel.solve_contact(
-        W_, q_ - shift, rows, lo, hi, index, mu, lam, states, tolerance, max_iterations
-    )
+    # more contacts than motions make W singular, where sweeps crawl: few of them decide whether they do
+    first = min(max_iterations, _FEW) if index.size and np.isfinite(mu).all() else max_iterations
+    problem: tuple[Any, ...] = (W_, q_ - shift, rows, lo, hi, index)
+    residual, sweeps = kernel.solve_contact(*problem, mu, lam, states, tolerance, first)
+    if residual > tolerance and first < max_iterations:
+        close = _proximal(problem, wanted, lam, states, tolerance, max_iterations - first)
+        residual, sweeps, mu = min(close.residual, residual), sweeps + close.sweeps, close.mu
+        if close.residual > tolerance and sweeps < max_iterations:
+            again, mu = lam.copy(), wanted.copy()
+            left, more = kernel.solve_contact(*problem, mu, again, states, tolerance, max_iterations - sweeps)
+            lam, residual, sweeps = again, left, sweeps + more
     if residual > tolerance and not index.size and not lo.any() and np.isposinf(hi).all():
         # contacts close to each other are nearly one, where sweeps crawl: unilateral rows alone can be pivoted
         pivoted = solve_lcp(W_, q_ - shift, start=lam, tolerance=tolerance, max_iterations=max_iterations)

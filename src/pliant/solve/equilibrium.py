@@ -14,7 +14,7 @@ from pliant.solve.commands import CommandLike, beyond_limits, check_state, comma
 from pliant.solve.far_start import far_start
 from pliant.solve.newton import LinearSystem
 from pliant.solve.problem import Problem
-from pliant.solve.relaxation import Iterate, relax
+from pliant.solve.relaxation import Iterate, merit, relax
 from pliant.solve.unheld import loose_motions
 from pliant.state import State, Status
 
@@ -172,7 +172,7 @@ def _newton(
             result.status = Status.DIVERGED
             return result
         if rows.force[rows.drives :].any() or step.force[rows.drives :].any():
-            alpha = _descent(problem, system, q, effort, u, step, offset)
+            alpha = _descent(problem, system, q, effort, u, step, offset, contacts)
         else:
             alpha = _step_length(problem, q, effort, step)
         if size < 0.9 * best:
@@ -226,7 +226,14 @@ def _step_length(problem: Problem, q: Array, effort: Array, step: Any) -> float:
 
 
 def _descent(
-    problem: Problem, system: LinearSystem, q: Array, effort: Array, u: Array, step: Any, offset: Array | None
+    problem: Problem,
+    system: LinearSystem,
+    q: Array,
+    effort: Array,
+    u: Array,
+    step: Any,
+    offset: Array | None,
+    contacts: Contacts | None,
 ) -> float:
     """With contacts: the largest step that passes the natural monotonicity test; the shortest tried if none does.
 
@@ -237,6 +244,8 @@ def _descent(
     if travel(model, step.dq) <= 1e-6 * problem.length:
         return 1.0
     n = rows.drives
+    if not system.exact:
+        return _lowering(problem, system, q, effort, u, step, offset, contacts)
     active = step.force > rows.lower
     for triple, what in zip(rows.triples, step.states):
         # A sliding contact is held along its normal only; its tangential force follows from the cone.
@@ -262,6 +271,34 @@ def _descent(
             correction = system.correct(force, value, active)
             if np.linalg.norm(correction) <= (1.0 - 0.25 * alpha) * size:
                 return alpha
+        alpha *= 0.5
+    return 0.0
+
+
+def _lowering(
+    problem: Problem,
+    system: LinearSystem,
+    q: Array,
+    effort: Array,
+    u: Array,
+    step: Any,
+    offset: Array | None,
+    contacts: Contacts | None,
+) -> float:
+    """The largest step that lowers the energy, where the tangent had to be changed; friction, without energy, any."""
+    model = problem.model
+    alpha = min(1.0, 0.33 * problem.length / max(travel(model, step.dq), 1e-300), problem.furthest(q, step.dq))
+    potential = np.where(problem.driven, 0.0, effort)
+    along = 0.0 if offset is None else float(offset @ step.dq)
+    smooth = not len(system.rows.triples)
+    here = merit(problem, system, step, potential, u, q, q, contacts) if smooth else np.inf
+    for _ in range(9):
+        trial = model.retract(q, alpha * step.dq)
+        admissible = np.isfinite(model.force(trial, effort)).all()
+        if admissible and not smooth:
+            return alpha
+        if admissible and merit(problem, system, step, potential, u, trial, q, contacts) + alpha * along < here:
+            return alpha
         alpha *= 0.5
     return 0.0
 

@@ -242,8 +242,10 @@ def build(K: Any, rows: Rows, *, previous_shift: float = 0.0) -> LinearSystem | 
             return _Stiffened(K, rows)
         except NotPositiveDefinite:
             pass
-        if np.isneginf(rows.lower[: rows.drives]).any():
-            return regularised(K, rows, previous_shift)
+    if isinstance(K, np.ndarray):
+        bilateral = bool(np.isneginf(rows.lower[: rows.drives]).any())  # those were tried as prescribed motions
+        system = (None if bilateral else _held_system(K, rows)) or reflected(K, rows)
+        return regularised(K, rows, previous_shift) if system is None else system
     system = _light_system(K, rows) or _held_system(K, rows)
     return regularised(K, rows, previous_shift) if system is None else system
 
@@ -285,6 +287,30 @@ def regularised(K: Any, rows: Rows, shift: float = 0.0, *, least: float = 1e-4) 
                 return system
             shift *= 6.0
     return None
+
+
+def reflected(K: Array, rows: Rows, shift: float = 0.0) -> LinearSystem | None:
+    """A system whose stiffness resists every motion as much as the true one resists or drives it; None if that fails.
+
+    Strain coordinates are so unevenly stiff that a shift which outweighs the worst direction freezes all others.
+    Turning the sign of negative eigenvalues (of K scaled to a unit diagonal) does not.
+
+    Args:
+        K: dense tangent.
+        rows: constraint rows.
+        shift: added to the scaled eigenvalues.
+    """
+    size = np.sqrt(np.maximum(np.abs(_diagonal(K)), 1e-9 * float(np.abs(_diagonal(K)).max(initial=0.0)) + 1e-300))
+    try:
+        values, axes = np.linalg.eigh(0.5 * (K + K.T) / np.outer(size, size))
+        stiff = np.maximum(np.abs(values), 1e-8) + shift
+        kind = _Stiffened if len(_prescribed(rows)) else LinearSystem
+        system = kind(np.outer(size, size) * ((axes * stiff) @ axes.T), rows)
+    except (np.linalg.LinAlgError, NotPositiveDefinite):
+        return None
+    system.exact = False
+    system.shift = float(np.abs(values[values < 0.0]).max(initial=0.0)) * float(np.abs(_diagonal(K)).mean())
+    return system
 
 
 def _held_system(K: Any, rows: Rows, shift: float = 0.0) -> LinearSystem | None:

@@ -16,7 +16,7 @@ import numpy as np
 
 from pliant.contact.contacts import Contacts
 from pliant.solve.commands import linearise, travel
-from pliant.solve.newton import LinearSystem, Rows, regularised
+from pliant.solve.newton import LinearSystem, Step, reflected, regularised
 from pliant.solve.problem import Problem
 from pliant.state import Status
 
@@ -74,8 +74,10 @@ def relax(
         if not np.isfinite(force).all():
             break
         rows = problem.rows(q, effort, u, contacts)
+        K = problem.tangent(q, K, contacts, convex=True)
         # soft modes of slender bodies are as soft as the least shift
-        system = regularised(problem.tangent(q, K, contacts, convex=True), rows, 4.0 * shift, least=1e-8)
+        dense = isinstance(K, np.ndarray)
+        system = reflected(K, rows, shift) if dense else regularised(K, rows, 4.0 * shift, least=1e-8)
         spent += 1
         if system is None:
             break
@@ -86,10 +88,8 @@ def relax(
         alpha = min(1.0, 0.1 * problem.length / max(size, 1e-300), problem.furthest(q, step.dq))
         trial = model.retract(q, alpha * step.dq)
         if monotone:
-            here, there = (
-                model.energy(at, potential) + _constraints(problem, system, step.force, at, u, way, contacts, q)
-                for at, way in ((q, 0.0 * step.dq), (trial, alpha * step.dq))
-            )
+            here = merit(problem, system, step, potential, u, q, q, contacts)
+            there = merit(problem, system, step, potential, u, trial, q, contacts)
             if not there + alpha * float(offset @ step.dq) < here:
                 shift *= 4.0
                 if shift >= 1e3:
@@ -113,26 +113,36 @@ def relax(
     return failed
 
 
-def _constraints(
-    problem: Problem, system: LinearSystem, force: Array, q: Array, u: Array, dq: Array, contacts: Contacts | None,
-    origin: Array,
+def merit(
+    problem: Problem, system: LinearSystem, step: Step, potential: Array, u: Array, q: Array, origin: Array,
+    contacts: Contacts | None,
 ) -> float:  # fmt: skip
-    """What drives and contacts add to the energy at q, dq away from where the rows hold (augmented Lagrangian) [J]."""
-    rows: Rows = system.rows
+    """Energy with drives and contacts (augmented Lagrangian with the multipliers of a step) [J].
+
+    Args:
+        problem: model, drives and surroundings.
+        system: what the step was solved with.
+        step: its multipliers are used.
+        potential: efforts of the actuators that are driven by effort, zero for the others (nu,).
+        u: command (nu,).
+        q: where.
+        origin: configuration to which the rows of the system belong.
+        contacts: found there.
+    """
+    model, rows = problem.model, system.rows
+    energy = float(model.energy(q, potential))
     if not rows.size:
-        return 0.0
-    n, model = rows.drives, problem.model
-    value = rows.value + rows.rows @ dq
+        return energy
+    n = rows.drives
+    chosen = np.concatenate([np.arange(n), rows.triples[:, 0] if len(rows.triples) else np.arange(n, rows.size)])
+    value = np.empty(len(chosen))
     if n:
         value[:n] = model.displacement(q)[problem.driven] - u[problem.driven]
-    chosen = np.arange(rows.size)
-    if len(rows.triples):
-        chosen = np.concatenate([chosen[:n], rows.triples[:, 0]])
     if contacts is not None and len(contacts):
-        value[chosen[n:]] = contacts.followed(model.skin_positions(origin), model.skin_positions(q)).gap
-    lam, c = force[chosen], value[chosen]
+        value[n:] = contacts.followed(model.skin_positions(origin), model.skin_positions(q)).gap
+    lam = step.force[chosen]
     own = np.abs(np.einsum("ii->i", system.W)[chosen])
     rho = 1.0 / np.maximum(own, max(1e-9 * float(own.max()), 1e-300))
-    pull = lam - rho * c
+    pull = lam - rho * value
     pull = np.where(np.isneginf(rows.lower[chosen]), pull, np.maximum(pull, 0.0))
-    return float(((pull**2 - lam**2) / (2.0 * rho)).sum())
+    return energy + float(((pull**2 - lam**2) / (2.0 * rho)).sum())
