@@ -79,9 +79,10 @@ def allowed(model):
 def somewhere(model):
     """A configuration and efforts that are nothing special, and a direction to go in."""
     rng = np.random.default_rng(3)
-    scale = 0.02 * max(float(np.ptp(model.skin_positions(model.rest), axis=0).max()), 0.05)
+    x = model.skin_positions(model.rest)
+    scale = 0.02 * max(float(np.ptp(x, axis=0).max()), 0.05)
     step = rng.standard_normal(model.nv)
-    moved = np.abs(model.skin_positions(model.retract(model.rest, 1e-6 * step)) - model.skin_positions(model.rest)).max()
+    moved = np.abs(model.skin_positions(model.retract(model.rest, 1e-6 * step)) - x).max()
     unit = scale / max(float(moved) / 1e-6, 1e-12)
     q = model.retract(model.rest, unit * step)
     return q, rng.standard_normal(model.nu), unit * rng.standard_normal(model.nv), rng.standard_normal(model.nu)

@@ -54,7 +54,7 @@ def follow(
         targets: what is wanted at each waypoint, instead of (or in addition to) the path.
         limits: what is allowed, in addition to the limits that the actuators carry.
         obstacles: what is in the way; those with a motion are moved with the time.
-        start: where to begin; the rest pose if None (with a `RateLimit`, the equilibrium at rest: rates count from there).
+        start: where to begin; the rest pose if None (with a `RateLimit` the equilibrium there, from which rates count).
         dt: time between waypoints [s]; what rate limits, motions and the dynamic mode refer to.
         spacing: waypoints are inserted until the path has none farther apart than this [m].
         iterations, search, friction, redundancy, dynamic, alarm: see `invert`.
