@@ -53,26 +53,39 @@ def _listed(skip, key):
 
 
 @njit(cache=True, forceinline=True)
-def _room(array, used, more):
-    """The same rows, with room for more of them."""
-    if used + more <= array.shape[0]:
-        return array
-    out = np.empty((2 * array.shape[0] + more, 2), dtype=np.int32)
-    out[:used] = array[:used]
-    return out
+def _heights(f, p, g, r):
+    """Heights of the vertices of primitive p of f over the plane of primitive r of g; zero where r has no plane."""
+    n, a = at(g.normals, r), at(g.x, g.prims[r, 0])
+    last = f.prims[p, 2] if f.prims[p, 2] >= 0 else f.prims[p, 1]
+    return (
+        inner(n, minus(at(f.x, f.prims[p, 0]), a)),
+        inner(n, minus(at(f.x, f.prims[p, 1]), a)),
+        inner(n, minus(at(f.x, last), a)),
+    )
 
 
 @njit(cache=True, forceinline=True)
-def _beside_plane(f, p, g, r, reach):
-    """Is primitive r of g altogether farther than `reach` from the plane of primitive p of f? A curve has none."""
-    n, a = at(f.normals, p), at(f.x, f.prims[p, 0])
-    least, most = np.inf, -np.inf
+def _apart(h, reach):
+    """Is a primitive whose vertices have heights h altogether farther than `reach` from a plane?"""
+    return min(h[0], h[1], h[2]) > reach or max(h[0], h[1], h[2]) < -reach
+
+
+@njit(cache=True, forceinline=True)
+def _owned(f, p, h, reach):
+    """A bit for each vertex (0 to 2) and each edge (3 to 5) that p owns and that is within `reach` of a plane.
+
+    h: heights of the vertices of p over the plane.
+    """
+    bits = 0
     for k in range(3):
-        v = g.prims[r, k]
-        if v >= 0:
-            h = inner(n, minus(at(g.x, v), a))
-            least, most = min(least, h), max(most, h)
-    return least > reach or most < -reach
+        v, e = f.prims[p, k], f.prim_edges[p, k]
+        a = h[0] if k == 0 else (h[1] if k == 1 else h[2])
+        b = h[1] if k == 0 else (h[2] if k == 1 else h[0])
+        if v >= 0 and f.vertex_owner[v] == p and abs(a) <= reach:
+            bits |= 1 << k
+        if e >= 0 and f.edge_owner[e] == p and min(a, b) <= reach and max(a, b) >= -reach:
+            bits |= 8 << k
+    return bits
 
 
 @njit(cache=True, forceinline=True)
@@ -83,16 +96,16 @@ def _thickest(f, p):
 
 
 @njit(cache=True, forceinline=True)
-def _vertices(f, p, g, r, low, high, same, rest, separation, skip, margin, out, found):
-    """Vertices owned by primitive p of f that may meet primitive r of g, whose boxes are low, high, into `out`."""
+def _vertices(f, p, bits, g, r, low, high, same, rest, separation, skip, margin, out, found):
+    """Vertices of primitive p of f with set bits that may meet primitive r of g, whose box is low, high, into `out`."""
     for k in range(3):
-        v = f.prims[p, k]
-        if v < 0 or f.vertex_owner[v] != p:
+        if not bits >> k & 1:
             continue
+        v = f.prims[p, k]
         near = True
         for d in range(3):
-            reach = margin + f.radius[v]
-            if f.x[v, d] > high[r, d] + reach or f.x[v, d] < low[r, d] - reach:
+            room = margin + f.radius[v]
+            if f.x[v, d] > high[r, d] + room or f.x[v, d] < low[r, d] - room:
                 near = False
         if not near:
             continue
@@ -132,28 +145,41 @@ def features_facing(pairs, f, g, boxes1, boxes2, same, rest, separation, allowed
     """
     low1, high1 = boxes1
     low2, high2 = boxes2
-    one, two = np.empty((256, 2), dtype=np.int32), np.empty((256, 2), dtype=np.int32)
-    edges = np.empty((256, 2), dtype=np.int32)
-    m1, m2, m3 = 0, 0, 0
     margin = (alarm + span) * _ROUNDING
     far = (alarm + np.sqrt(3.0) * span) * _ROUNDING
+    near = np.empty((pairs.shape[0], 4), dtype=np.int32)  # primitives and bits of what may meet
+    n = 0
     for i in range(pairs.shape[0]):
         p, r = np.int64(pairs[i, 0]), np.int64(pairs[i, 1])
         if not allowed[f.body[f.prims[p, 0]], g.body[g.prims[r, 0]]] or (same and share_vertex(f.prims, p, r)):
             continue
         reach = far + _thickest(f, p) + _thickest(g, r)
-        if _beside_plane(f, p, g, r, reach) or _beside_plane(g, r, f, p, reach):
+        over = _heights(f, p, g, r)
+        if _apart(over, reach):
             continue
-        one, two, edges = _room(one, m1, 3), _room(two, m2, 3), _room(edges, m3, 9)
-        m1 = _vertices(f, p, g, r, low2, high2, same, rest, separation, skip, margin, one, m1)
-        m2 = _vertices(g, r, f, p, low1, high1, same, rest, separation, skip, margin, two, m2)
+        under = _heights(g, r, f, p)
+        if _apart(under, reach):
+            continue
+        one, two = _owned(f, p, over, reach), _owned(g, r, under, reach)
+        if one & 7 or two & 7 or (one and two):
+            near[n, 0], near[n, 1], near[n, 2], near[n, 3] = p, r, one, two
+            n += 1
+    vertices, others = np.empty((3 * n, 2), dtype=np.int32), np.empty((3 * n, 2), dtype=np.int32)
+    edges = np.empty((9 * n, 2), dtype=np.int32)
+    m1, m2, m3 = 0, 0, 0
+    for i in range(n):
+        p, r, one, two = np.int64(near[i, 0]), np.int64(near[i, 1]), np.int64(near[i, 2]), np.int64(near[i, 3])
+        m1 = _vertices(f, p, one, g, r, low2, high2, same, rest, separation, skip, margin, vertices, m1)
+        m2 = _vertices(g, r, two, f, p, low1, high1, same, rest, separation, skip, margin, others, m2)
         for k in range(3):
-            e = f.prim_edges[p, k]
-            if e < 0 or f.edge_owner[e] != p:
+            if not one >> (3 + k) & 1:
                 continue
+            e = f.prim_edges[p, k]
             for j in range(3):
+                if not two >> (3 + j) & 1:
+                    continue
                 h = g.prim_edges[r, j]
-                if h < 0 or g.edge_owner[h] != r or not _edges_near(f, e, g, h, margin):
+                if not _edges_near(f, e, g, h, margin):
                     continue
                 a, b, c, d = f.edges[e, 0], f.edges[e, 1], g.edges[h, 0], g.edges[h, 1]
                 if same and (
@@ -165,4 +191,4 @@ def features_facing(pairs, f, g, boxes1, boxes2, same, rest, separation, allowed
                     continue
                 edges[m3, 0], edges[m3, 1] = e, h
                 m3 += 1
-    return one[:m1], two[:m2], edges[:m3]
+    return vertices[:m1].copy(), others[:m2].copy(), edges[:m3].copy()

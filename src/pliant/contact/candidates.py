@@ -23,7 +23,7 @@ from pliant.contact.surface import Tree
 
 Array = np.ndarray
 _TURN = 0.2  # change of the sum of two unit normals' components that the longest list survives
-_USES = 10.0  # queries for which a list is meant to serve
+_USES = 6.0  # queries for which a list is meant to serve; it does not pay for less than half of them
 NOTHING = np.zeros(0, dtype=np.int64)
 _MANY = 8000  # primitives from which on several threads search for pairs
 _PARTS = 8  # into which they divide the work; the list does not depend on it
