@@ -173,6 +173,18 @@ def test_reach_says_when_the_target_is_out_of_reach(capsys) -> None:
     assert data["reached"]
 
 
+def test_reach_looks_from_other_poses_on_request(capsys, tmp_path: Path) -> None:
+    far = ("reach", "printed_link", "--target", "0,0,1")
+    assert main([*far]) == 1
+    assert "--search multistart" in capsys.readouterr().out
+    code, data = run_json(capsys, *far, "--search", "multistart")
+    assert code == 1
+    assert data["iterations"] > 20
+    (tmp_path / "odd.csv").write_text("0.01,nan,0.19\n")
+    assert main(["reach", "printed_link", "--path", str(tmp_path / "odd.csv")]) == 2
+    assert "line 1, '0.01,nan,0.19'" in capsys.readouterr().err
+
+
 def test_reach_wrong_input(capsys, tmp_path: Path) -> None:
     path = tmp_path / "path.csv"
     path.write_text("x,y,z\n1,2,3\n1,2\nhello\n")

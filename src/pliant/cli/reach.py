@@ -8,6 +8,7 @@ examples:
   pliant reach trunk --path circle.csv --out run.npz --html run.html
   pliant reach trunk --target 50,20,180mm --path circle.csv --json     the target first, then the path
   pliant reach trunk --target 50,20,180mm --tolerance 1mm              exit code 1 if it stays farther away
+  pliant reach trunk --target 0,0,155mm --search multistart            look from other poses too
   pliant reach --model learned.pliant --target 5,10,130mm
 """
 
@@ -37,6 +38,12 @@ def configure(parser: argparse.ArgumentParser) -> None:
         metavar="LENGTH",
         help="how far from a target still counts as reached (default: 0.1mm)",
     )
+    parser.add_argument(
+        "--search",
+        choices=("local", "multistart"),
+        default="local",
+        help="multistart: where a target is not reached, look again from other poses (slower)",
+    )
     add_outputs(parser)
 
 
@@ -60,7 +67,8 @@ def run(args: argparse.Namespace) -> int:
     commands, state = [], None
     with progress(args, robot.name) as tick:
         for i, position in enumerate(wanted):
-            command = invert(model, state, [PointTarget(args.point, position)], obstacles=contacts)
+            target = PointTarget(args.point, position)
+            command = invert(model, state, [target], obstacles=contacts, search=args.search)
             commands.append(command)
             if command.ok:
                 state = command.state
@@ -77,6 +85,8 @@ def run(args: argparse.Namespace) -> int:
             + (" at worst" if len(errors) > 1 else "")
             + (f"; {missed} of {len(errors)} not reached within {args.tolerance}" if missed else "")
         )
+        if missed and args.search == "local":
+            print("--search multistart looks farther: from other poses, too.")
     return code or int(missed > 0)
 
 
@@ -86,6 +96,7 @@ def read_path(path: Path) -> list[tuple[float, float, float]]:
         raise FileError(path, "there is no such file")
     points: list[tuple[float, float, float]] = []
     problems: list[str] = []
+    heading = ""
     for number, line in enumerate(path.read_text(encoding="utf-8", errors="replace").splitlines(), 1):
         text = line.split("#")[0].strip().replace(";", ",").rstrip(",")
         if not text:
@@ -95,6 +106,9 @@ def read_path(path: Path) -> list[tuple[float, float, float]]:
         except ArgumentError:
             if points or problems or number > 1:
                 problems.append(f"line {number}: {line.strip()[:40]!r} is not a point x,y,z")
+            else:
+                heading = line.strip()[:40]
     if problems or not points:
-        raise FileError(path, problems or "it has no points")
+        none = f"it has no points; line 1, {heading!r}, is no point x,y,z either" if heading else "it has no points"
+        raise FileError(path, problems or none)
     return points
