@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 from pliant._kernels import cholesky, triangular
 from pliant._kernels import symbolic as kernels
 from pliant._kernels.cholesky import TILE
+from pliant._kernels.panels import update_offsets
 
 Ints = NDArray[Any]
 Phase = tuple[int, int, int, int]
@@ -68,23 +69,22 @@ class Schedule:
 def plan(parent: Ints, first: Ints, row_ptr: Ints, rows: Ints) -> Schedule:
     """Cut the tree of supernodes (in postorder; see `Symbolic`) into tasks."""
     widths, heights = np.diff(first), np.diff(row_ptr)
-    costs = kernels.front_costs(widths.astype(np.float64), heights.astype(np.float64))
+    costs, low, total = kernels.subtrees(parent, widths, heights)
     if costs.sum() < _WORTH:
-        offsets, size = kernels.update_offsets(parent, heights)
+        offsets, size = update_offsets(parent, heights)
         one = np.array([[0, 0, 0, 1]])  # a phase of subtrees, of which there is one
         every = np.ones(parent.size, dtype=bool)
         return Schedule(
             np.array([0]), np.array([parent.size]), one, one, one, offsets, every, 0, int(size), rows, np.array([0, 0])
         )
-    low, total = kernels.subtrees(parent, costs)
     top, roots = _cut(parent, widths, heights, costs, total)
     tiled = np.zeros(parent.size, dtype=bool)
     tiled[top] = True
     inside = ~tiled
     inside[roots] = False
     # inside subtrees on stacks; their roots side by side, for the top to take; those of the top on stacks again
-    floating_ptr, stack_size = kernels.update_offsets(parent, np.where(inside, heights, 0))
-    top_ptr, top_size = kernels.update_offsets(parent, np.where(tiled, heights, 0))
+    floating_ptr, stack_size = update_offsets(parent, np.where(inside, heights, 0))
+    top_ptr, top_size = update_offsets(parent, np.where(tiled, heights, 0))
     root_ptr = top_size + np.concatenate(([0], np.cumsum(heights[roots] ** 2)))
     update_ptr = np.where(inside, root_ptr[-1] + floating_ptr, top_ptr)
     update_ptr[roots] = root_ptr[:-1]
@@ -158,7 +158,7 @@ def _workspace(parent: Ints, heights: Ints, top: list[int], roots: list[int]) ->
     """Size of the update matrices at the cut and above it."""
     tiled = np.zeros_like(heights)
     tiled[top] = heights[top]
-    return float(kernels.update_offsets(parent, tiled)[1] + (heights[roots] ** 2).sum())
+    return float(update_offsets(parent, tiled)[1] + (heights[roots] ** 2).sum())
 
 
 def _longest(costs: list[float], threads: int) -> float:

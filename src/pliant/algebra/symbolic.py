@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pliant._kernels import symbolic as kernels
+from pliant._kernels.panels import lay_out
 from pliant.algebra.schedule import Schedule, plan
 
 if TYPE_CHECKING:
@@ -115,16 +116,15 @@ def analyse(pattern: SymmetricPattern) -> Symbolic:
     unknown_order = np.argsort(_invert(order)[group], kind="stable").astype(np.int32)
     unknown_position = _invert(unknown_order).astype(np.int32)
     first = start[tree.first]
-    row_ptr, rows = kernels.expand_rows(tree.row_ptr, tree.rows, start, weights)
+    panels, relations, scatter = lay_out(
+        pattern.indptr, pattern.indices, unknown_order, unknown_position, first, tree.row_ptr, tree.rows, start,
+        weights, parent,
+    )  # fmt: skip
+    (row_ptr, rows, panel_ptr), (relative, run_end, split), (source_ptr, source, target) = panels, relations, scatter
     w, r = np.diff(first), np.diff(row_ptr)
-    panel_ptr = np.concatenate(([0], np.cumsum(w * (w + r))))
     has_parent = parent >= 0
     child_ptr = np.concatenate(([0], np.cumsum(np.bincount(parent[has_parent], minlength=w.size))))
     children = np.flatnonzero(has_parent)[np.argsort(parent[has_parent], kind="stable")]
-    source_ptr, source, target = kernels.scatter_map(
-        pattern.indptr, pattern.indices, unknown_order, unknown_position, first, row_ptr, rows, panel_ptr
-    )
-    relative, run_end, split = kernels.relative_rows(first, row_ptr, rows, parent)
     wf, rf = w.astype(np.float64), r.astype(np.float64)
     return Symbolic(
         n=pattern.n,
@@ -155,30 +155,13 @@ def analyse(pattern: SymmetricPattern) -> Symbolic:
 
 def _assemble(graph_ptr: Ints, graph: Ints, weights: Ints, order: Ints) -> _Tree:
     """Supernodes of a graph of weighted nodes eliminated in (almost) the given order."""
-    parent = kernels.elimination_tree(graph_ptr, graph, order, _invert(order))
-    order = order[kernels.postorder(parent)]
-    position = _invert(order)
-    parent = kernels.elimination_tree(graph_ptr, graph, order, position)
-    counts = kernels.column_counts(graph_ptr, graph, order, position, parent)
-    first = kernels.supernodes(parent, counts)
-    row_ptr, rows, parent = kernels.supernode_rows(graph_ptr, graph, order, position, first, counts)
-
-    # merge, then number what remains in postorder again: a child need not have been the last one
+    order, first, row_ptr, rows, parent = kernels.assembly_tree(graph_ptr, graph, order)
     in_order = weights[order]
     widths = np.add.reduceat(in_order, first[:-1]).astype(np.float64)
     summed = np.concatenate(([0], np.cumsum(in_order[rows])))
     heights = (summed[row_ptr[1:]] - summed[row_ptr[:-1]]).astype(np.float64)
-    into = kernels.amalgamate(parent, widths, heights)
-    kept = np.flatnonzero(into == np.arange(into.size))
-    new = np.full(into.size, -1)
-    new[kept] = np.arange(kept.size)
-    tree = np.where(parent[kept] >= 0, new[into[parent[kept]]], -1)
-    after = kernels.postorder(tree)
-    rank = _invert(after)
-    parent = np.where(tree[after] >= 0, rank[tree[after]], -1)
-    kept = kept[after]
-
-    supernode = np.repeat(rank[new[into]], np.diff(first))  # of each column
+    number, kept, parent, cost = kernels.merge(parent, widths, heights)
+    supernode = np.repeat(number, np.diff(first))  # of each column
     columns = np.argsort(supernode, kind="stable")
     lengths = np.diff(row_ptr)[kept]
     new_ptr = np.concatenate(([0], np.cumsum(lengths)))
@@ -190,7 +173,7 @@ def _assemble(graph_ptr: Ints, graph: Ints, weights: Ints, order: Ints) -> _Tree
         row_ptr=new_ptr,
         rows=new_rows[np.lexsort((new_rows, np.repeat(np.arange(kept.size), lengths)))],
         parent=parent,
-        cost=float(kernels.front_costs(widths[kept], heights[kept]).sum()),
+        cost=cost,
     )
 
 
