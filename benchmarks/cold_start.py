@@ -2,17 +2,19 @@
 
     python benchmarks/cold_start.py [--compile] [--write]
 
-Every row is a fresh process, timed by itself (wall-clock seconds, median of five): the import alone (public names
-load on first use), beside that of numpy and of scipy.sparse in the same run; then from the start of the process to
-the first equilibrium of `robots.finger` with compiled kernels in the cache, and what a second one takes. With
---compile also once with an empty cache, which is what the very first use on a machine costs unless `pliant warmup`
-was run.
+Every row is a fresh process, median of five: the import alone (public names load on first use), beside that of the
+libraries below it in the same run; then from the first line of a script to the first equilibrium of `robots.finger`
+with compiled kernels in the cache, what a second one takes, and that whole process from start to end. `seconds` are
+wall-clock, `CPU` what the process spent on it, which another program on the machine disturbs less. Bytecode is cached,
+as in any installation. With --compile also once with an empty cache of kernels, which is what the very first use on a
+machine costs unless `pliant warmup` was run.
 """
 
 from __future__ import annotations
 
 import argparse
 import os
+import resource
 import subprocess
 import sys
 import tempfile
@@ -26,34 +28,42 @@ PAGE = Page(
     name="cold_start",
     title="Cold start",
     text=__doc__ or "",
-    columns=("what", "seconds", "bar"),
+    columns=("what", "seconds", "CPU", "bar"),
     decimals=3,
     command="cold_start.py --compile --write",
 )
-IMPORTS = {s: s for s in ("import pliant", "import numpy", "import scipy.sparse")}
+IMPORTS = {s: s for s in ("import pliant", "import numpy", "import scipy.sparse", "import numba")}
+CLOCK = """
+import time
+def clock():
+    return time.perf_counter(), time.process_time()
+def since(begin):
+    print(*(now - then for now, then in zip(clock(), begin)))
+begin = clock()
+"""
 EQUILIBRIUM = """
-import time; begin = time.perf_counter()
 import pliant as pl
 model = pl.FemModel(pl.robots.finger())
 pl.equilibrium(model, {model.robot.actuator_names[0]: 0.018}, strict=True)
-first = time.perf_counter() - begin
-begin = time.perf_counter()
+since(begin)
+begin = clock()
 pl.equilibrium(model, {model.robot.actuator_names[0]: 0.017}, strict=True)
-print(first, time.perf_counter() - begin)
+since(begin)
 """
 
 
-def imported(statement: str, repeats: int) -> float:
-    """Median time of an import in a fresh process, without the start of the interpreter [s]."""
-    code = f"import time; b = time.perf_counter(); {statement}; print(time.perf_counter() - b)"
-    return float(np.median([float(_run(code)) for _ in range(repeats)]))
-
-
-def _run(code: str, **environment: str) -> str:
+def run(code: str, folder: str, **environment: str) -> np.ndarray:
+    """Wall-clock and CPU times [s] that a script printed, and those of its whole process (m, 2)."""
+    surroundings = {k: v for k, v in os.environ.items() if k != "PYTHONDONTWRITEBYTECODE"}
+    surroundings |= {"PYTHONPYCACHEPREFIX": folder, **environment}
+    begin, spent = time.perf_counter(), resource.getrusage(resource.RUSAGE_CHILDREN)
     done = subprocess.run(
-        [sys.executable, "-c", code], capture_output=True, text=True, check=True, env={**os.environ, **environment}
+        [sys.executable, "-c", CLOCK + code], capture_output=True, text=True, check=True, env=surroundings
     )
-    return done.stdout.strip()
+    after = resource.getrusage(resource.RUSAGE_CHILDREN)
+    cpu = after.ru_utime + after.ru_stime - spent.ru_utime - spent.ru_stime
+    times = [[float(x) for x in line.split()] for line in done.stdout.strip().splitlines()]
+    return np.array([*times, [time.perf_counter() - begin, cpu]])
 
 
 def main(*, compile_again: bool = False, quick: bool = False) -> list[dict[str, Any]]:
@@ -66,21 +76,26 @@ def main(*, compile_again: bool = False, quick: bool = False) -> list[dict[str, 
     repeats = 1 if quick else 5
     rows: list[dict[str, Any]] = []
 
-    def add(what: str, seconds: float, bar: str = "") -> None:
-        rows.append({"what": what, "seconds": seconds, "bar": bar})
-        print(f"{what}: {seconds:.3f} s {f'(bar: {bar})' if bar else ''}", flush=True)
+    def add(what: str, times: np.ndarray, bar: str = "") -> None:
+        rows.append({"what": what, "seconds": float(times[0]), "CPU": float(times[1]), "bar": bar})
+        PAGE.show(rows[-1])
 
-    for what, statement in IMPORTS.items():
-        add(what, imported(statement, repeats), "under 0.5 s" if what == "import pliant" else "")
-    _run(EQUILIBRIUM)  # fills the cache if it is empty
-    times = np.array([[float(x) for x in _run(EQUILIBRIUM).split()] for _ in range(repeats)])
-    add("first equilibrium of robots.finger, kernels cached", float(np.median(times[:, 0])), "under 3 s")
-    add("second equilibrium in the same process", float(np.median(times[:, 1])))
-    if compile_again:
-        with tempfile.TemporaryDirectory() as folder:
-            begin = time.perf_counter()
-            _run(EQUILIBRIUM, NUMBA_CACHE_DIR=folder)
-            add("first equilibrium ever, everything compiled", time.perf_counter() - begin)
+    with tempfile.TemporaryDirectory() as folder:
+
+        def median(code: str) -> np.ndarray:
+            run(code, folder)  # fills the caches if they are empty
+            return np.median([run(code, folder) for _ in range(repeats)], axis=0)
+
+        for what, statement in IMPORTS.items():
+            times = median(f"{statement}; since(begin)")
+            add(what, times[0], "under 0.5 s" if what == "import pliant" else "")
+        first, second, whole = median(EQUILIBRIUM)
+        add("first equilibrium of robots.finger, kernels cached", first, "under 3 s")
+        add("second equilibrium in the same process", second)
+        add("the whole process, start of the interpreter included", whole)
+        if compile_again:
+            with tempfile.TemporaryDirectory() as empty:
+                add("first equilibrium ever, everything compiled", run(EQUILIBRIUM, folder, NUMBA_CACHE_DIR=empty)[-1])
     return rows
 
 
