@@ -30,11 +30,11 @@ def commands(arm):
     return U
 
 
-@pytest.mark.parametrize("device", ["cpu", "cpu:0"])
-def test_batch_agrees_with_single_solves(arm, commands, device):
+@pytest.mark.parametrize(("device", "method"), [("cpu", "newton"), ("cpu", "projection"), ("cpu:0", "auto")])
+def test_batch_agrees_with_single_solves(arm, commands, device, method):
     if device != "cpu":
         pytest.importorskip("torch")
-    found = batch(arm, commands, tolerance=1e-8, device=device)
+    found = batch(arm, commands, tolerance=1e-8, device=device, method=method)
     assert found.converged.all() and (found.step <= 1e-8).all()
     for q, effort, u in zip(found.q, found.effort, commands):
         state = flex(arm, u)
@@ -47,9 +47,24 @@ def test_what_a_batch_cannot_do_is_said(arm):
     with pytest.raises(ArgumentError, match="U"):
         batch(arm, np.zeros((2, 5)))
     with pytest.raises(ArgumentError, match="chambers"):
-        batch(GeometricModel(finger(size=0.01)), np.zeros((1, 1)))
+        batch(GeometricModel(finger(size=0.01)), np.zeros((1, 1)), method="projection")
+    with pytest.raises(ArgumentError, match="method"):
+        batch(arm, np.zeros((2, 3)), method="magic")
+    with pytest.raises(ArgumentError, match="device"):
+        batch(arm, np.zeros((2, 3)), device="cuda", method="newton")
+    with pytest.raises(ArgumentError, match="threads"):
+        batch(arm, np.zeros((2, 3)), threads=0)
+
+
+def test_on_a_cpu_every_kind_of_actuator_will_do():
+    model = GeometricModel(finger(size=0.01))
+    U = np.array([[0.004], [0.001], [0.002]])
+    found = batch(model, U)
+    assert found.converged.all()
+    assert found.displacement == pytest.approx(U, rel=1e-6)
+    assert np.abs(found.q[1] - flex(model, U[1]).q).max() < 1e-7
 
 
 def test_unconverged_poses_are_marked(arm, commands):
-    found = batch(arm, commands, tolerance=1e-12, iterations=3)
+    found = batch(arm, commands, tolerance=1e-12, iterations=3, method="projection")
     assert not found.converged.any()

@@ -16,7 +16,7 @@ from pliant.solve.commands import check_state
 from pliant.solve.equilibrium import equilibrium
 from pliant.solve.forked import forked
 from pliant.solve.problem import surroundings
-from pliant.solve.tracing import Tracer
+from pliant.solve.tracing import Tracer, nearest_order
 from pliant.state import State, Status
 
 Array = np.ndarray
@@ -143,7 +143,7 @@ def workspace(
                 progress(done / samples)
         return out
 
-    order = np.array(_order(u))
+    order = np.array(nearest_order(u))
     found = [row for part in forked(visit, np.array_split(order, min(workers, samples))) for row in part]
     for i, (how, where) in zip(order, found):
         status[i], positions[i] = how, where
@@ -197,18 +197,3 @@ def _commands(nu: int, box: dict[int, tuple[float, float]], samples: int, seed: 
     u = np.tile(default, (samples, 1))
     u[:, axes] = low + unit * (high - low)
     return u
-
-
-def _order(u: Array) -> list[int]:
-    """Indices in an order in which each command is the nearest unvisited one."""
-    size = np.ptp(u, axis=0)
-    x = u / np.where(size > 0, size, 1.0)
-    left = np.ones(len(u), dtype=bool)
-    i = int(np.argmin(np.linalg.norm(x - np.where(size > 0, 0.0, x[0]), axis=1)))
-    order = []
-    for _ in range(len(u)):
-        order.append(i)
-        left[i] = False
-        distance = np.where(left, np.linalg.norm(x - x[i], axis=1), np.inf)
-        i = int(np.argmin(distance))
-    return order

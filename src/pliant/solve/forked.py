@@ -12,6 +12,11 @@ Part = TypeVar("Part")
 Result = TypeVar("Result")
 
 
+def forks() -> bool:
+    """Whether processes can inherit by fork here."""
+    return "fork" in multiprocessing.get_all_start_methods()
+
+
 def forked(work: Callable[[Part], Result], parts: Sequence[Part]) -> list[Result]:
     """Results of `work` on each part, in order; one part runs here, without a process.
 
@@ -24,7 +29,7 @@ def forked(work: Callable[[Part], Result], parts: Sequence[Part]) -> list[Result
     """
     if len(parts) == 1:
         return [work(parts[0])]
-    if "fork" not in multiprocessing.get_all_start_methods():
+    if not forks():
         raise ArgumentError("workers", "this operating system cannot fork", "1")
     context = multiprocessing.get_context("fork")
     jobs = []

@@ -1,11 +1,13 @@
-"""batch: many actuations of one geometric model solved together.
+"""batch: many actuations of one geometric model.
 
-All poses share one constant matrix; their right-hand sides are solved in one go, by the sparse factor on a CPU and by
-the inverse, a dense matrix product, on a GPU. Each pose has its own Anderson history and leaves when it has converged.
+On a GPU they are solved together: all poses share one constant matrix, whose inverse, a dense matrix product, serves
+all right-hand sides in one go. Each pose has its own Anderson history and leaves when it has converged.
+On a CPU Newton's method is the faster: processes share the commands, each goes from neighbour to neighbour (`flex`).
 """
 
 from __future__ import annotations
 
+import time
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from itertools import pairwise
@@ -16,8 +18,14 @@ import numpy as np
 from pliant._kernels import geometric_local as kernels
 from pliant._kernels.geometric_iterate import iterate
 from pliant.actuators import Chamber
+from pliant.checks import count
 from pliant.errors import ArgumentError, MissingExtraError
 from pliant.lie import quaternion_from_matrix
+from pliant.solve.commands import driven_by_displacement
+from pliant.solve.flex import flex
+from pliant.solve.forked import forked, forks
+from pliant.solve.settling import Settler
+from pliant.solve.tracing import nearest_order
 
 if TYPE_CHECKING:
     from pliant.models.geometric import GeometricModel
@@ -35,7 +43,7 @@ class BatchResult:
         displacement: volumes gained [m^3] (nb, nu).
         converged: (nb,) bool.
         iterations: iterations of each pose (nb,).
-        step: last plain step relative to the robot's size (nb,).
+        step: local/global step that remains, relative to the robot's size (nb,).
         elapsed: seconds in all.
     """
 
@@ -105,6 +113,14 @@ class CpuOps:
         """As an array of this backend."""
         return np.asarray(a)
 
+    def zeros(self, shape: tuple[int, ...]) -> Array:
+        """An array of zeros."""
+        return np.zeros(shape)
+
+    def eye(self, n: int) -> Array:
+        """The unit matrix (n, n)."""
+        return np.eye(n)
+
     def host(self, a: Any) -> Array:
         """Back as numpy."""
         return a
@@ -158,24 +174,34 @@ def batch(
     *,
     tolerance: float = 1e-6,
     iterations: int = 1000,
-    window: int = 20,
+    window: int = 30,
     device: str = "cpu",
+    method: str = "auto",
     threads: int = 2,
 ) -> BatchResult:
-    """Solve many commands of one robot together, from the rest pose.
+    """Solve many commands of one robot.
 
     Args:
-        model: geometric model of a robot with chambers.
+        model: geometric model; of a robot with chambers where poses are projected together.
         U: commands (nb, nu), each in the unit of its actuator's drive.
-        tolerance: largest remaining plain step relative to the robot's size [-].
-        iterations: most iterations.
+        tolerance: largest remaining step relative to the robot's size [-].
+        iterations: most local/global iterations.
         window: Anderson's history.
         device: "cpu", or a device of torch ("cuda") where torch is installed.
-        threads: threads of the local step on the CPU.
+        method: "newton" (`flex`, on the CPU, each pose from its neighbour), "projection" (local/global iterations, all
+            poses together, each from rest) or "auto": Newton on the CPU, projection elsewhere.
+        threads: processes (Newton) or threads of the local step (projection) on the CPU.
     """
+    if method not in ("auto", "newton", "projection"):
+        raise ArgumentError("method", f"{method!r}", "'auto', 'newton' or 'projection'")
+    threads = count("threads", threads)
     commands = np.atleast_2d(np.asarray(U, dtype=float))
     if commands.shape[1] != model.nu or not np.isfinite(commands).all():
         raise ArgumentError("U", f"shape {commands.shape}, or not finite", f"finite, (n, {model.nu})")
+    if method == "newton" and device != "cpu":
+        raise ArgumentError("method", f"'newton' on {device!r}", "device='cpu'")
+    if device == "cpu" and method != "projection":
+        return _by_newton(model, commands, tolerance, threads)
     data = tables(model)
     if device == "cpu":
         ops: Any = CpuOps(model, data, threads)
@@ -196,3 +222,29 @@ def batch(
         q[:, at : at + 3] = p - part.origin
         q[:, at + 3 : at + 7] = np.array([quaternion_from_matrix(r) for r in R])
     return BatchResult(q=q, **raw)
+
+
+def _by_newton(model: GeometricModel, commands: Array, tolerance: float, workers: int) -> BatchResult:
+    """Each command from the nearest one before it, in so many processes."""
+    begin = time.perf_counter()
+    length = float(np.linalg.norm(np.ptp(model.layout.rest_nodes, axis=0)))
+    settler = Settler(model, driven_by_displacement(model.robot), length)
+
+    def visit(part: Array) -> list[tuple[Any, ...]]:
+        out, start = [], None
+        for i in part:
+            found = flex(model, commands[i], start=start, tolerance=tolerance)
+            if not found.ok and start is not None:
+                found = flex(model, commands[i], tolerance=tolerance)
+            start = found if found.ok else start
+            left = settler.left(found.q, found.effort, found.u)
+            out.append((found.q, found.effort, found.displacement, found.ok, found.iterations, left / length))
+        return out
+
+    order = np.array(nearest_order(commands), dtype=int)
+    parts = np.array_split(order, min(workers if forks() else 1, len(order)))
+    rows = [row for part in forked(visit, parts) for row in part]
+    back = np.argsort(order)
+    q, effort, displacement, ok, used, step = (np.array(column)[back] for column in zip(*rows))
+    elapsed = time.perf_counter() - begin
+    return BatchResult(q, effort, displacement, ok, used, step, elapsed)

@@ -68,6 +68,10 @@ class Settler:
             q = model.retract(q, step)
         return q, effort
 
+    def left(self, q: Array, effort: Array, goal: Array) -> float:
+        """Largest coordinate of the local/global step that remains at a pose, without contacts [m]."""
+        return float(np.abs(self._step(q, effort, None, goal)[0]).max(initial=0.0))
+
     def _step(self, q: Array, effort: Array, contacts: Contacts | None, goal: Array) -> tuple[Array, Array]:
         """One step of the local/global iteration (nv,), and the efforts of the drives with it."""
         model, drives = self.model, self.drives

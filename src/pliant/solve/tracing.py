@@ -188,3 +188,18 @@ class Tracer:
             time=0.0 if self.state is None else self.state.time,
             notes=("slack: " + ", ".join(names),) if len(names) else (),
         )  # fmt: skip
+
+
+def nearest_order(u: Array) -> list[int]:
+    """Indices of commands (n, nu) in an order in which each is the nearest one not yet visited; the smallest first."""
+    size = np.ptp(u, axis=0)
+    x = u / np.where(size > 0, size, 1.0)
+    left = np.ones(len(u), dtype=bool)
+    i = int(np.argmin(np.linalg.norm(x - np.where(size > 0, 0.0, x[0]), axis=1)))
+    order = []
+    for _ in range(len(u)):
+        order.append(i)
+        left[i] = False
+        distance = np.where(left, np.linalg.norm(x - x[i], axis=1), np.inf)
+        i = int(np.argmin(distance))
+    return order
