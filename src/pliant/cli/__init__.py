@@ -8,6 +8,8 @@ input or usage; 3 a mistake of pliant itself; 130 interrupted.
 from __future__ import annotations
 
 import argparse
+import atexit
+import gc
 import json
 import os
 import sys
@@ -43,6 +45,8 @@ first steps:
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run the command line; returns the exit code."""
+    if argv is None:  # the process is ours: at its end the interpreter need not look through a million objects
+        atexit.register(gc.freeze)
     parser = build_parser()
     args = parser.parse_args(argv)
     if not getattr(args, "run", None):
