@@ -22,6 +22,7 @@ from pliant.contact.obstacles import Obstacle, positive
 from pliant.contact.pairs import BodyContact, ContactPairs, SelfContact, SoftContact
 from pliant.contact.proximity import as_contacts, behind_at_rest, feature_pairs, without_vertices
 from pliant.contact.retention import retained
+from pliant.contact.solids import against_solid
 from pliant.contact.surface import Surface, Tree
 from pliant.errors import ArgumentError
 
@@ -226,7 +227,8 @@ class Detector:
                 parts += self._mesh(x, o, index, reach, slack)
                 faces = None  # the tree was refitted in the obstacle's frame
             elif isinstance(o, Obstacle):
-                parts += against_obstacle(self.surface, x, o, index, self.sampling)
+                found = against_solid(self.surface, x, o, index, self.sampling)
+                parts += against_obstacle(self.surface, x, o, index, self.sampling) if found is None else found
             elif self.tree is not None:
                 if faces is None:
                     faces = self.surface.faces(x)
@@ -234,12 +236,10 @@ class Detector:
                 records, ids = feature_pairs(
                     self.tree, faces, self.tree, faces, self._near[index], tolerance=self.tolerance
                 )
-                found = as_contacts(
+                soft = as_contacts(
                     records, ids, index, friction=o.friction, offset=self.contact_distance, x=x, soft=True
                 )
-                if isinstance(o, BodyContact):
-                    found = _facing(found, self.surface.body, o)
-                parts.append(found)
+                parts.append(_facing(soft, self.surface.body, o) if isinstance(o, BodyContact) else soft)
         return parts
 
     def _mesh(self, x: Array, o: MeshObstacle, index: int, reach: float, slack: float) -> list[Contacts]:

@@ -83,6 +83,11 @@ class Surface:
         return bool(np.all(forward == 0.0))
 
     @cached_property
+    def thin(self) -> bool:
+        """True if no vertex has a thickness around it."""
+        return not self.radius.any()
+
+    @cached_property
     def _static(self) -> tuple[Array, ...]:
         """Owners, rings and fans, in the order of `Faces`."""
         n = len(self.radius)
