@@ -11,13 +11,14 @@ import numpy as np
 
 from pliant.checks import count as count_of
 from pliant.checks import finite, instance, positive, several
+from pliant.contact.contacts import ContactState
 from pliant.errors import ArgumentError
 from pliant.inverse.answer import MET, command_of, verdict
 from pliant.inverse.condense import Condensed, condense
 from pliant.inverse.limits import Limit, actuator_limits, joints, own_bounds, split
 from pliant.inverse.mechanics import Implicit, Static
 from pliant.inverse.nested import Curvature, Equilibria, Proposal, descend
-from pliant.inverse.qpcc import QPCC, QPCCSolution, solve_qpcc
+from pliant.inverse.qpcc import FRICTIONLESS, QPCC, QPCCSolution, solve_qpcc
 from pliant.inverse.redundancy import least_effort
 from pliant.inverse.restarts import downhill, other_starts
 from pliant.inverse.targets import Target
@@ -288,7 +289,8 @@ def _iterate(setting: Problem, mechanics: Any, work: Work, options: Options, *, 
     fraction, proximal = 1.0, work.proximal
     # Without contacts Newton's method finds back by itself from steps that stretch a slender body; a test of each step
     # would make them ten times shorter. Contacts open and close for ever without one.
-    plain = not mechanics.inertial and (work.contacts is None or not len(work.contacts))
+    open_before = work.contacts is None or not (work.contacts.forces > 0.0).any()
+    plain = False
     for attempt in range(8):
         # Over a time step the body moves by itself: a goal nearer to the present would brake it. There, a shorter step
         # is one that changes the efforts less.
@@ -305,6 +307,7 @@ def _iterate(setting: Problem, mechanics: Any, work: Work, options: Options, *, 
                 dq = condensed.step(effort, contact)
         stroke = condensed.displacement.value(effort, contact)
         effort, contact = condensed.true_effort(effort, contact), condensed.true_contact(effort, contact)
+        plain = not mechanics.inertial and open_before and not contact.any()
         small = size <= 1e-4 * setting.length
         if not careful or small or (plain and _admissible(setting, mechanics, work, dq, effort)):
             break
@@ -333,7 +336,7 @@ def _iterate(setting: Problem, mechanics: Any, work: Work, options: Options, *, 
     work.q, work.moved = mechanics.move(work.q, dq), min(part, 1.0) * size
     work.effort = effort
     work.problem, work.solution, work.condensed, work.stroke = qpcc, solution, condensed, stroke
-    _carry(work, contact, options.rows)
+    _carry(work, contact, options.rows, solution)
     if not careful:
         return Status.SINGLE
     reached = float(np.abs(now).max(initial=0.0)) <= MET * setting.length
@@ -348,12 +351,16 @@ def _iterate(setting: Problem, mechanics: Any, work: Work, options: Options, *, 
     return None
 
 
-def _carry(work: Work, contact: Array, rows: int) -> None:
+def _carry(work: Work, contact: Array, rows: int, solution: QPCCSolution) -> None:
     """Put contact forces into the contacts they belong to."""
     if work.contacts is not None and len(work.contacts):
         forces = contact.reshape(-1, rows)
         tangential = forces[:, 1:] if rows == 3 else np.zeros((len(forces), 2))
         work.contacts = work.contacts.with_forces(forces[:, 0], tangential)
+        slid = solution.contact_set == FRICTIONLESS
+        if rows == 3 and slid.any():  # what slid is not held to where it was
+            states = np.where(slid, np.int8(ContactState.SLIDE), work.contacts.states)
+            work.contacts = work.contacts.with_forces(forces[:, 0], tangential, states)
 
 
 def _nested(setting: Problem, work: Work, options: Options, iterations: int) -> tuple[Status, int]:
