@@ -1,10 +1,12 @@
 import math
+from dataclasses import replace
 
 import numpy as np
 import pytest
 
 from pliant.actuators import Cable, Chamber, PointForce, Stiffness
 from pliant.inverse.targets import FrameTarget
+from pliant.state import Status
 from pliant.viewer.readings import actuator_rows, colour_bar_html, dial, misses, number, reading_html
 
 POINTS = ((0.0, 0, 0), (0.1, 0, 0))
@@ -65,6 +67,24 @@ def test_readings_say_status_numbers_and_trouble(box):
 def test_readings_of_an_inverse(box, goal):
     command = box.invert(box, None, [goal])
     assert "target error" in reading_html(box.robot, command.state, command=command)
+
+
+@pytest.mark.parametrize(
+    ("status", "words"),
+    [
+        (Status.CONVERGED, "Target reached"),
+        (Status.UNREACHABLE, "Target not reached: 12 mm away"),
+        (Status.LOCAL, "Target not reached: 12 mm away"),
+        (Status.SINGLE, "On the way: 12 mm away"),
+    ],
+)
+def test_readings_say_whether_the_target_was_reached(box, goal, status, words):
+    command = replace(box.invert(box, None, [goal]), status=status)
+    text = reading_html(box.robot, command.state, command=command, missed=(0.012, None))
+    assert words in text
+    assert words not in reading_html(box.robot, command.state, command=command, missed=(0.012, None), trouble="no")
+    turned = reading_html(box.robot, command.state, command=command, missed=(0.012, np.pi / 6))
+    assert ("and 30° away" in turned) == (status is not Status.CONVERGED)
 
 
 def test_numbers():

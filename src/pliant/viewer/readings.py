@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from pliant.actuators import Actuator, Cable
-from pliant.state import Command, State
+from pliant.state import Command, State, Status
 from pliant.viewer.colours import colour_table, to_bytes
 
 # SI unit -> (unit to read, factor)
@@ -179,6 +179,8 @@ def reading_html(
             f'<div style="color:#b3261e;font-weight:600">{escape(trouble)}</div>'
             '<div style="color:#b3261e">Showing the last good state.</div>'
         )
+    if command is not None and missed is not None and not trouble:
+        parts.append(_reached_html(command, missed))
     parts.append(f"<div><b>{sentence[:1].upper()}{sentence[1:]}</b></div>")
     parts.append(f'<div style="opacity:.7">{escape(facts(state, command, missed))}</div>')
     rows = actuator_rows(robot, state, forceless=forceless)
@@ -201,6 +203,17 @@ def reading_html(
         parts.append(f"<div><i>{escape(note)}</i></div>")
     inner = "".join(parts)
     return f'<div style="padding:4px 12px 8px;font-size:12.5px;line-height:1.45">{inner}</div>'
+
+
+def _reached_html(command: Command, missed: tuple[float, float | None]) -> str:
+    """One coloured line: was the target reached?"""
+    near = command.status in (Status.CONVERGED, Status.CONTINUED, Status.SLACK)
+    distance, angle = missed
+    if near:
+        return '<div style="color:#1b7f3b;font-weight:600">Target reached</div>'
+    turned = "" if angle is None else f" and {number(math.degrees(angle))}°"
+    words = "Target not reached" if command.ok else "On the way"
+    return f'<div style="color:#a85b00;font-weight:600">{words}: {number(distance * 1e3)} mm{turned} away</div>'
 
 
 def colour_bar_html(field: str, unit: str, low: float, high: float) -> str:
