@@ -57,7 +57,7 @@ class Roll:
         return float((self.after.mean(axis=0) - self.before.mean(axis=0))[0])
 
 
-def roll(model: pl.FemModel, steps: int, *, speed: float = 0.03, iterations: int = 20) -> Roll:
+def roll(model: pl.FemModel, steps: int, *, speed: float = 0.03, iterations: int = 40) -> Roll:
     """Roll along x, speeding up [m/s]."""
     ground = pl.Plane(friction=FRICTION, extent=0.2)
     problem = Problem(model, [ground], alarm=0.003)

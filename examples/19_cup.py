@@ -37,8 +37,10 @@ def fitted(before: np.ndarray, after: np.ndarray) -> np.ndarray:
 def manipulate(
     model: pl.FemModel, state: pl.State, steps: int, *, shift: tuple[float, float, float] = (0.008, 0.002, 0.006),
     angle: float = np.radians(5.0), floor: float = FLOOR, calm: float = 1e-3,
+    iterations: int = 1,
 ) -> tuple[pl.State, np.ndarray]:  # fmt: skip
-    """Move and turn the cup: the last state, and per step errors [m] and [rad], predicted and true grasp [N]."""
+    """Move and turn the cup: the last state, and per step (n, 6) errors [m] and [rad], predicted and true grasp [N],
+    whether there was an answer, and how many contacts were considered."""
     touching = [grasp_contact()]
     problem = Problem(model, touching, alarm=ALARM)
     forward = pl.Stepper(model, obstacles=touching, scheme="euler", alarm=ALARM)
@@ -51,13 +53,14 @@ def manipulate(
         slow = [pl.EffortTarget(a, float(e), weight=calm) for a, e in zip(names, state.effort)]
         command = pl.invert(
             model, state, [pl.PointsTarget(CUP_POINTS, goal), *slow], limits=[pl.GraspFloor(floor)] if floor else [],
-            problem=problem, dynamic=True, dt=DT, iterations=1, friction="stick",
+            problem=problem, dynamic=True, dt=DT, iterations=iterations, friction="stick",
         )  # fmt: skip
         state = forward.step(state, command.effort, DT)  # with Coulomb friction
         points = model.locate(state, CUP_POINTS).position
         off = np.arccos(np.clip(0.5 * (np.trace(fitted(goal, points)) - 1.0), -1.0, 1.0))
         away = np.linalg.norm(points.mean(axis=0) - goal.mean(axis=0))
-        rows.append((away, off, command.state.contacts.forces.sum(), state.contacts.forces.sum()))
+        grasp = command.state.contacts.forces.sum(), state.contacts.forces.sum()
+        rows.append((away, off, *grasp, command.ok, len(command.state.contacts)))
     return state, np.array(rows)
 
 
