@@ -14,7 +14,7 @@ from pliant.solve.commands import CommandLike, beyond_limits, check_state, comma
 from pliant.solve.far_start import far_start
 from pliant.solve.newton import LinearSystem
 from pliant.solve.problem import Problem
-from pliant.solve.relaxation import Iterate, merit, relax
+from pliant.solve.relaxation import Iterate, merit, relax, unstable_motion
 from pliant.solve.unheld import loose_motions
 from pliant.state import State, Status
 
@@ -25,6 +25,7 @@ _FOLDING = (
     0.06  # of the load change: in steps up to this an inverted element is taken for the law's own answer
 )
 _PATIENCE = 10  # iterations without a shorter Newton step before giving up
+_PUSH = 1e-3  # of the robot's size: enough to leave a symmetric saddle
 _STEP_TOLERANCE = 1e-8  # of the robot's size: Newton converges quadratically, so the next step would be 1e-16
 
 
@@ -319,6 +320,12 @@ def _continue(
         residual = residual + rows.columns[:, rows.drives :] @ rows.force[rows.drives :]
     if not np.isfinite(residual).all():
         return failed, Status.INVERTED
+    if failed.status is Status.UNSTABLE:
+        fallen = _fall_off(problem, failed, target, budget - spent)
+        spent = here.iterations = failed.iterations = fallen.iterations
+        if fallen.status.ok:
+            notes.append("an unstable equilibrium was found on the way; the body fell off it to one side")
+            return fallen, Status.SNAPPED
     t, dt, smooth = 0.0, 0.25, False
     rate: float | None = None  # how far the body moves per load, to notice a jump
     falls: list[float] = []
@@ -376,6 +383,18 @@ def _continue(
     notes.append(f"followed the path to {100 * t:.1f} % of the load change")
     here.iterations = spent
     return here, Status.MAX_ITERATIONS if spent >= budget else last
+
+
+def _fall_off(problem: Problem, found: Iterate, u: Array, budget: int) -> Iterate:
+    """Push a body off an unstable equilibrium (a symmetric one has no other way to leave it), and let it fall."""
+    motion = unstable_motion(problem, found, u)
+    out = Iterate(found.q, found.effort, found.contacts, found.iterations)
+    if motion is None:
+        return out
+    pushed = problem.model.retract(found.q, _PUSH * problem.length * motion)
+    near = Iterate(pushed, found.effort, found.contacts, found.iterations)
+    smoothly = not any(float(getattr(o, "friction", 0.0)) > 0 for o in problem.obstacles)
+    return _fall(problem, near, u, np.zeros(problem.model.nv), min(budget, _LAST), monotone=smoothly)
 
 
 def _fall(problem: Problem, origin: Iterate, u: Array, offset: Array, budget: int, *, monotone: bool) -> Iterate:

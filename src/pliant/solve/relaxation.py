@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from scipy.linalg import null_space
 
 from pliant.contact.contacts import Contacts
 from pliant.solve.commands import linearise, travel
@@ -111,6 +112,27 @@ def relax(
                 break
     failed.iterations = spent
     return failed
+
+
+def unstable_motion(problem: Problem, found: Iterate, u: Array) -> Array | None:
+    """The motion along which an equilibrium is least stable, drives and pressing contacts held; None if it is stable.
+
+    Dense tangents only: the lowest eigenvector of the stiffness (scaled to a unit diagonal) on what they leave free.
+    """
+    model = problem.model
+    _, K = linearise(model, found.q, found.effort)
+    K = problem.tangent(found.q, K, found.contacts)
+    if not isinstance(K, np.ndarray):
+        return None
+    rows = problem.rows(found.q, found.effort, u, found.contacts)
+    size = 1.0 / np.sqrt(np.maximum(np.abs(np.diagonal(K)), 1e-9 * float(np.abs(np.diagonal(K)).max())))
+    held = np.isneginf(rows.lower) | (rows.force > rows.lower)
+    free = null_space(rows.rows[held] * size) if held.any() else np.eye(len(K))
+    values, axes = np.linalg.eigh(free.T @ (0.5 * (K + K.T) * np.outer(size, size)) @ free)
+    if not len(values) or values[0] >= 0.0:
+        return None
+    out: Array = size * (free @ axes[:, 0])
+    return out / max(travel(model, out), 1e-300)
 
 
 def merit(
