@@ -2,6 +2,7 @@
 
     python benchmarks/geometric_gpu.py --export out/arm.npz       # here: writes the problem
     python3 benchmarks/geometric_gpu.py --run out/arm.npz         # on the GPU machine: numpy and torch suffice
+    python benchmarks/geometric_gpu.py --page LOG                 # here: what --run printed, into the page
 
 The arm has about 10k linear tets, neo-Hookean, gravity, commanded volumes drawn uniformly from 1 to 1.3 of the rest
 volume. Every pose starts at rest and ends when its plain local/global step is below 1e-6 of the arm's length; the export
@@ -11,8 +12,8 @@ contains the poses that `flex` finds (exact Hessian) for the first 32 commands, 
 from __future__ import annotations
 
 import argparse
-import importlib.util
 import pickle
+import re
 import sys
 import time
 from pathlib import Path
@@ -44,20 +45,15 @@ def export(path: Path) -> None:
     print(f"{len(data['cells'])} tets, {len(data['rest'])} nodes -> {path}")
 
 
-def _load(name: str):
-    spec = importlib.util.spec_from_file_location(name, HERE / "src" / "pliant" / "_kernels" / f"{name}.py")
-    assert spec and spec.loader
-    module = importlib.util.module_from_spec(spec)
-    sys.modules[name] = module
-    spec.loader.exec_module(module)
-    return module
-
-
 def run(path: Path, device: str, sizes: list[int], tolerance: float, window: int) -> None:
     """Solve batches of growing size and print poses per second."""
     import torch
 
-    kernels, iteration = _load("geometric_torch"), _load("geometric_iterate")
+    sys.path.insert(0, str(HERE / "src"))  # numpy and torch suffice for these, pliant need not be installed
+    from pliant._kernels.geometric_iterate import iterate
+    from pliant._kernels.geometric_torch import TorchOps
+    from pliant._kernels.geometric_waves import iterate_in_waves
+
     with path.open("rb") as file:
         problem = pickle.load(file)
     data, U = problem["data"], problem["U"]
@@ -68,17 +64,14 @@ def run(path: Path, device: str, sizes: list[int], tolerance: float, window: int
         values, device=device
     )
     inverse = torch.linalg.inv(dense)
-    ops = kernels.TorchOps(data, inverse, device)
-    print(
-        "device",
-        torch.cuda.get_device_name(0) if device.startswith("cuda") else device,
-        "fused",
-        ops.kernel is not None,
-    )
-    iteration.iterate(ops, data, U[:8], tolerance=1e-3, iterations=20, window=window)  # warm up
+    ops = TorchOps(data, inverse, device)
+    name = torch.cuda.get_device_name(0) if device.startswith("cuda") else device
+    print(f"device {name}, fused kernel {ops.kernel is not None}, window {window}, step {tolerance:.0e}, "
+          f"{len(data['cells'])} tets, {time.strftime('%Y-%m-%d')}", flush=True)  # fmt: skip
+    iterate(ops, data, U[:8], tolerance=1e-3, iterations=20, window=window)  # warm up
     for nb in sizes:
         begin = time.perf_counter()
-        out = iteration.iterate(ops, data, U[:nb], tolerance=tolerance, iterations=2000, window=window)
+        out = iterate_in_waves(ops, data, U[:nb], tolerance=tolerance, iterations=2000, window=window)
         if device.startswith("cuda"):
             torch.cuda.synchronize()
         elapsed = time.perf_counter() - begin
@@ -92,6 +85,31 @@ def run(path: Path, device: str, sizes: list[int], tolerance: float, window: int
               f"tip error mean {1e3 * error.mean():.4f} max {1e3 * error.max():.4f} mm", flush=True)  # fmt: skip
 
 
+ROW = re.compile(
+    r"batch +(\d+) +([\d.]+) s +([\d.]+) poses/s +converged ([\d.]+) +iterations median (\d+) max (\d+) +"
+    r"tip error mean ([\d.]+) max ([\d.]+) mm"
+)
+
+
+def page(path: Path) -> None:
+    """Write the section of the page from what `run` printed."""
+    from geometric import ORDER
+    from geometric_sections import Section
+
+    out = Section("gpu", "Batches on one GPU: three-chamber arm, neo-Hookean with a stiffness per principal stretch")
+    out.lines.pop()  # it was measured elsewhere; the log says where
+    out.say("Bar: 500 poses per second, converged. Written from what `benchmarks/geometric_gpu.py --run` printed.\n")
+    for line in path.read_text().splitlines():
+        found = ROW.match(line)
+        if line.startswith("device"):
+            out.say(f"\n{line[7:]}:\n")
+            out.table("batch", "s", "poses per second", "converged", "iterations, median", "most", "tip error to Newton mm",
+                      "largest")  # fmt: skip
+        elif found:
+            out.row(*found.groups())
+    out.write(ORDER)
+
+
 def main() -> None:
     """Command line."""
     parser = argparse.ArgumentParser(description=__doc__)
@@ -100,10 +118,13 @@ def main() -> None:
     parser.add_argument("--device", default="cuda")
     parser.add_argument("--sizes", default="1,64,256,1024,4096")
     parser.add_argument("--tolerance", type=float, default=1e-6)
-    parser.add_argument("--window", type=int, default=20)
+    parser.add_argument("--window", type=int, default=30)
+    parser.add_argument("--page", type=Path)
     args = parser.parse_args()
     if args.export:
         export(args.export)
+    if args.page:
+        page(args.page)
     if args.run:
         run(args.run, args.device, [int(s) for s in args.sizes.split(",")], args.tolerance, args.window)
 

@@ -11,37 +11,47 @@ from typing import Any
 
 import numpy as np
 
+from pliant._kernels.geometric_anderson import Mixing
+
 Array = np.ndarray
 
 
 def iterate(
-    ops: Any, data: dict[str, Any], commands: Array, *, tolerance: float, iterations: int, window: int
+    ops: Any,
+    data: dict[str, Any],
+    commands: Array,
+    *,
+    tolerance: float,
+    iterations: int,
+    window: int,
+    start: dict[str, Any] | None = None,
 ) -> dict[str, Any]:
-    """The local/global iteration of a batch on a backend; returns host arrays."""
+    """The local/global iteration of a batch on a backend; returns host arrays.
+
+    `start` holds the first poses: x (nb, N, 3) on the device, and the frames of rigid parts; by default the rest pose.
+    """
     begin = time.perf_counter()
     xp = ops.xp
     nb, nc = commands.shape
     free = ops.array(data["free"])
     n, length = len(data["free"]), data["length"]
-    rest = ops.array(data["rest"])
     gravity = ops.array(data["gravity"])
     driven = [int(i) for i in np.flatnonzero(data["driven"])]
-    identities = [ops.array(np.eye(k)) for k in range(window + 1)]
     pushed = [int(i) for i in np.flatnonzero(~data["driven"])]
     target = ops.array(commands)
     rest_volumes = ops.array(data["rest_volumes"])
     parts = [(ops.array(nodes), ops.array(arm), ops.array(origin)) for nodes, arm, origin in data["parts"]]
     fields = ops.array(np.hstack(data["fields"])) if parts else None
     gram = ops.array(data["gram"])
-    x = rest[None].repeat(nb, 1, 1) if xp is not np else np.repeat(rest[None], nb, axis=0)
-    eye = ops.array(np.eye(3))
-    R = [_tile(xp, eye, nb) for _ in parts]
-    p = [_tile(xp, origin, nb) for _, _, origin in parts]
-    nv = 3 * n + 6 * len(parts)
-    dq_history: list[Any] = []
-    df_history: list[Any] = []
-    last_step: Any = None
-    last_f: Any = None
+    if start is None:
+        x = _tile(xp, ops.array(data["rest"]), nb)
+        R = [_tile(xp, ops.array(np.eye(3)), nb) for _ in parts]
+        p = [_tile(xp, origin, nb) for _, _, origin in parts]
+    else:
+        x = start["x"]
+        R = [ops.array(frame) for frame, _ in start["frames"]]
+        p = [ops.array(place) for _, place in start["frames"]]
+    mixing = Mixing(ops, (nb, 3 * n + 6 * len(parts)), window)
     done = np.zeros(nb, dtype=bool)
     count = np.full(nb, iterations)
     step_size = np.full(nb, np.inf)
@@ -49,7 +59,6 @@ def iterate(
     effort = ops.array(np.zeros((nb, nc)))
     cap = 0.05 * length
     alive = np.arange(nb)
-    keep: dict[str, Any] = {}
     final_x = np.repeat(data["rest"][None], nb, axis=0)
     final_R = [np.tile(np.eye(3), (nb, 1, 1)) for _ in parts]
     final_p = [np.tile(origin, (nb, 1)) for _, _, origin in data["parts"]]
@@ -118,32 +127,13 @@ def iterate(
             x, f, effort, target = x[m], f[m], effort[m], target[m]
             R, p = [r[m] for r in R], [v[m] for v in p]
             ramp, norm, previous = ramp[m], norm[m], previous[m]
-            dq_history, df_history = [a[m] for a in dq_history], [a[m] for a in df_history]
-            if last_f is not None:
-                last_f, last_step = last_f[m], last_step[m]
-        # Anderson, with a restart of single poses by zeroing their history
-        bad = (ramp < 1.0) | (norm > 2.0 * previous)
+            mixing.keep(m)
+        # where the command is still on its way, or the step has grown, the history says nothing
+        restart = xp.where((ramp < 1.0) | (norm > 2.0 * previous), 0.0 * norm + 1.0, 0.0 * norm)
         previous = norm
-        if last_f is not None:
-            dq_history.append(last_step)
-            df_history.append(f - last_f)
-            if len(dq_history) > window:
-                dq_history.pop(0)
-                df_history.pop(0)
-        if dq_history:
-            ok = xp.where(bad, 0.0 * norm, 0.0 * norm + 1.0)[:, None]
-            dq_history, df_history = [a * ok for a in dq_history], [a * ok for a in df_history]
-        step = f
-        if df_history and window:
-            D = xp.stack(df_history, 1)
-            M = xp.einsum("bin,bjn->bij", D, D)
-            trace = xp.einsum("bii->b", M)
-            small = 1e-12 * trace + 1e-300
-            M = M + small[:, None, None] * identities[len(df_history)]
-            theta = ops.small(M, xp.einsum("bin,bn->bi", D, f)[..., None])[..., 0]
-            step = f - xp.einsum("bi,bin->bn", theta, xp.stack(dq_history, 1) + D)
+        step = mixing.step(f, restart)
         step = step * ops.at_most(2.0 * cap / (ops.largest(step) + 1e-300), 1.0)[:, None]
-        last_f, last_step = f, step
+        mixing.took(f, step)
         x = x.copy() if xp is np else x.clone()
         x[:, free] += step[:, : 3 * n].reshape(len(alive), n, 3)
         for k, (nodes, arm, _) in enumerate(parts):
@@ -151,11 +141,16 @@ def iterate(
             p[k] = p[k] + step[:, at : at + 3]
             R[k] = _exp(xp, step[:, at + 3 : at + 6]) @ R[k]
             x[:, nodes] = p[k][:, None] + xp.einsum("bij,nj->bni", R[k], arm)
-    keep["x"], keep["frames"] = final_x, list(zip(final_R, final_p))
-    keep.update(effort=final_e, displacement=final_v, converged=done, iterations=count, step=step_size)
-    keep["elapsed"] = time.perf_counter() - begin
-    assert nv >= 3 * n
-    return keep
+    return {
+        "x": final_x,
+        "frames": list(zip(final_R, final_p)),
+        "effort": final_e,
+        "displacement": final_v,
+        "converged": done,
+        "iterations": count,
+        "step": step_size,
+        "elapsed": time.perf_counter() - begin,
+    }
 
 
 def _tile(xp: Any, a: Any, nb: int) -> Any:

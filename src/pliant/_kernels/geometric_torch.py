@@ -305,6 +305,14 @@ class TorchOps:
         """As a tensor on the device."""
         return self.torch.as_tensor(np.ascontiguousarray(a), device=self.device)
 
+    def zeros(self, shape: tuple[int, ...]) -> Any:
+        """A tensor of zeros on the device."""
+        return torch.zeros(shape, dtype=torch.float64, device=self.device)
+
+    def eye(self, n: int) -> Any:
+        """The unit matrix (n, n) on the device."""
+        return torch.eye(n, dtype=torch.float64, device=self.device)
+
     def host(self, a: Any) -> Any:
         """Back as numpy."""
         return a.cpu().numpy()
