@@ -153,7 +153,7 @@ def _run(setting: Problem, mechanics: Any, work: Work, options: Options, iterati
     if not status.ok and status is not Status.RELAXED and fast < iterations:
         status, more = _nested(setting, work, options, iterations)
         count += more
-    for _ in range(3):
+    for _ in range(1 if setting.obstacles else 3):  # each look costs several equilibria
         if status not in (Status.UNREACHABLE, Status.LOCAL):
             break
         found, more = _looked_around(setting, work, options, iterations)

@@ -41,7 +41,8 @@ def downhill(equilibria: Equilibria, work: Work) -> State | None:
     base = condensed.step(solution.effort, solution.contact)
     best: State | None = None
     low, high = (np.asarray(b) for b in (problem.effort_min, problem.effort_max))
-    for along, push, moved in flat_directions(problem, solution, len(rows)):
+    most = _MOST // 2 if setting.obstacles else _MOST
+    for along, push, moved in flat_directions(problem, solution, len(rows))[:most]:
         dq = condensed.step(solution.effort + along, solution.contact + push) - base
         size = travel(model, dq)
         if not 0.0 < size < np.inf:
@@ -99,7 +100,7 @@ def flat_directions(problem: QPCC, solution: QPCCSolution, rows_of_targets: int)
     for v, moved in zip(V[::-1], change[::-1]):
         along = unit * (free @ v)
         out.append((along, Z @ along, float(moved)))
-    return out[:_MOST]
+    return out
 
 
 def other_starts(equilibria: Equilibria) -> Iterator[State]:

@@ -196,6 +196,7 @@ def reading_html(
 
         _, forces = contact_arrows(state.contacts)
         size = np.linalg.norm(forces, axis=1) if len(forces) else np.zeros(1)
+        size = np.where(size < NOISE, 0.0, size)
         touching = int((size > 0).sum())
         noun = "contact" if touching == 1 else "contacts"
         parts.append(f"<div>{touching} {noun}, largest force {number(float(size.max()))} N</div>")
