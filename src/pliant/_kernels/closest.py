@@ -164,61 +164,6 @@ def nearest_on_mesh(points, x, triangles, children, ranges, order, node_low, nod
     return which, bary
 
 
-@njit(cache=True, forceinline=True)
-def _beside_box(p, q, box):
-    """Does the box of segment p-q miss a box given as low, -high (`pliant._kernels.clusters`)?"""
-    apart = False
-    for d in range(3):
-        if min(p[d], q[d]) > -box[3 + d] or max(p[d], q[d]) < box[d]:
-            apart = True
-    return apart
-
-
-@njit(cache=True, nogil=True)
-def blocked(starts, ends, x, prims, tree, skip_vertex, skip_triangle):
-    """Does each segment cross a triangle, other than those around a vertex or next to a triangle?
-
-    tree: see `pliant._kernels.clusters`. skip_vertex (n,), skip_triangle (n,): -1 for none. Triangles sharing a vertex
-    with skip_triangle are skipped too, for the segment ends there.
-    """
-    left, first, size, leaf, _, order, rows, lanes = tree
-    n = starts.shape[0]
-    result = np.zeros(n, dtype=np.bool_)
-    stack = np.empty(256, dtype=np.int64)
-    for i in range(n):
-        p, q = starts[i], ends[i]
-        stack[0] = 0
-        top = 1
-        while top > 0 and not result[i]:
-            top -= 1
-            node = stack[top]
-            if _beside_box(p, q, rows[node]):
-                continue
-            if left[node] >= 0:
-                stack[top], stack[top + 1] = left[node], left[node] + 1
-                top += 2
-                continue
-            for k in range(size[node]):
-                t = order[first[node] + k]
-                if prims[t, 2] < 0 or _beside_box(p, q, lanes[leaf[node], :, k]):
-                    continue
-                skip = False
-                for c in range(3):
-                    v = prims[t, c]
-                    if v == skip_vertex[i]:
-                        skip = True
-                    if skip_triangle[i] >= 0:
-                        for e in range(3):
-                            if prims[skip_triangle[i], e] == v:
-                                skip = True
-                if skip:
-                    continue
-                if crosses(p, q, x[prims[t, 0]], x[prims[t, 1]], x[prims[t, 2]]):
-                    result[i] = True
-                    break
-    return result
-
-
 @njit(cache=True)
 def may_be_lower_inside(x, simplices, gap, normal, alarm, sag, convex):
     """Which segments or triangles may be lower between their vertices than at them, by more than the sag?

@@ -8,9 +8,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from pliant._kernels.closest import blocked
 from pliant._kernels.features import Faces
 from pliant._kernels.proximity import EDGE_EDGE, EDGE_VERTEX, FACE_VERTEX, edge_contacts, vertex_contacts
+from pliant._kernels.sight import suspicious, unseen
 from pliant.contact.analytic import pack
 from pliant.contact.candidates import Candidates
 from pliant.contact.contacts import Contacts
@@ -70,34 +70,11 @@ def _credible(records: Array, ids: Array, tree1: Tree, first: Faces, tree2: Tree
     A vertex behind two layers of material looks like one that has penetrated; the straight line
     to its closest point crosses other surface then.
     """
-    keep = np.ones(len(records), dtype=bool)
-    deep = np.flatnonzero((records[:, 11] < 0.0) & (ids[:, 0] != EDGE_EDGE))
-    if not len(deep):
-        return keep
-    from_second = records[deep, 4] < 0.0  # the vertex belongs to the second surface
-    order = np.lexsort((-records[deep, 11], ids[deep, 3], from_second))
-    tag = np.stack([from_second[order], ids[deep, 3][order]], axis=1)
-    repeated = np.concatenate([[False], (tag[1:] == tag[:-1]).all(axis=1)])
-    keep[deep[order[repeated]]] = False
-    deep = deep[keep[deep]]
-    sides = ((tree1, first, tree2, second), (tree2, second, tree1, first))
-    for side, (tree_v, f, tree_p, g) in enumerate(sides):
-        mine = deep[(records[deep, 4] < 0.0) == bool(side)]
-        mine = mine[f.normals[f.vertex_owner[ids[mine, 3]]].any(axis=1)] if len(mine) else mine
-        if not len(mine):
-            continue
-        v, p = ids[mine, 3], ids[mine, 7]
-        start = f.x[v]
-        w = np.abs(records[mine, 5:8])
-        end = np.einsum("mk,mki->mi", w, g.x[ids[mine, 4:7]])
-        none = np.full(len(mine), -1)
-        hidden = blocked(
-            start, end, g.x, g.prims, tree_p.clusters, v if tree1 is tree2 else none, p
-        )
-        if tree1 is not tree2:
-            hidden |= blocked(start, end, f.x, f.prims, tree_v.clusters, v, none)
-        keep[mine[hidden]] = False
-    return keep
+    suspects = suspicious(records, ids)
+    if not suspects.any():
+        return np.ones(len(records), dtype=bool)
+    hidden = unseen(records, ids, suspects, first, second, tree1.clusters, tree2.clusters, tree1 is tree2)
+    return (suspects < 2) & ~hidden
 
 
 def as_contacts(

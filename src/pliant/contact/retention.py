@@ -8,47 +8,17 @@ same way.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import numpy as np
 
 from pliant._kernels.proximity import EDGE_EDGE
+from pliant._kernels.retention import over_planes, touches_alike
 from pliant.contact.contacts import Contacts, tangent_basis
 
 Array = np.ndarray
 _OVER = 0.005  # barycentric coordinate by which a vertex may lie beside its triangle
 _ALIKE = 0.99  # cosine between normals that are the same contact
-
-
-@dataclass(frozen=True, eq=False)
-class _Planes:
-    """Vertices over planes of triangles or lines of segments: outward normal (m, 3), gap (m,), foot (m, 3)."""
-
-    normal: Array
-    gap: Array
-    bary: Array
-
-    @classmethod
-    def of(cls, vertices: Array, x: Array, radius: Array, offset: float) -> _Planes:
-        """For contacts whose vertices (m, 4) are the vertex and the triangle or segment; nan where it has no size."""
-        v, (a, b, c) = vertices[:, 0], vertices[:, 1:4].T
-        u, w, d = x[b] - x[a], x[c] - x[a], x[v] - x[a]
-        across = np.cross(u, w)
-        area = np.einsum("mi,mi->m", across, across)
-        with np.errstate(divide="ignore", invalid="ignore"):
-            n = across / np.sqrt(area)[:, None]
-            second = np.einsum("mi,mi->m", np.cross(d, w), across) / area
-            third = np.einsum("mi,mi->m", np.cross(u, d), across) / area
-        bary = np.stack([1.0 - second - third, second, third], axis=1)
-        line = b == c  # segments of a curve: the way to the nearest point of the line takes the place of the normal
-        if line.any():
-            t = np.einsum("mi,mi->m", d[line], u[line]) / np.einsum("mi,mi->m", u[line], u[line])
-            away = d[line] - t[:, None] * u[line]
-            with np.errstate(divide="ignore", invalid="ignore"):
-                n[line] = away / np.linalg.norm(away, axis=1)[:, None]
-            bary[line] = np.stack([1.0 - t, t, np.zeros_like(t)], axis=1)
-        thickness = radius[v] + np.einsum("mk,mk->m", bary, radius[vertices[:, 1:4]])
-        return cls(n, np.einsum("mi,mi->m", d, n) - thickness - offset, bary)
 
 
 def _over_faces(contacts: Contacts) -> Array:
@@ -71,14 +41,13 @@ def carried_along(contacts: Contacts, before: Array, after: Array, radius: Array
     if not len(chosen):
         return moved
     turn = np.sign(contacts.weights[chosen, 0])
-    planes = _Planes.of(contacts.vertices[chosen], after, radius, offset)
+    planes, height, bary = over_planes(contacts.vertices[chosen], after, radius, offset)
     with np.errstate(invalid="ignore"):
-        alike = np.einsum("mi,mi->m", contacts.normal[chosen], turn[:, None] * planes.normal) > _ALIKE
-    chosen, turn, now = chosen[alike], turn[alike], planes.normal[alike]
+        alike = np.einsum("mi,mi->m", contacts.normal[chosen], turn[:, None] * planes) > _ALIKE
+    chosen, turn = chosen[alike], turn[alike, None]
     gap, normal, weights = moved.gap.copy(), moved.normal.copy(), moved.weights.copy()
-    gap[chosen] = planes.gap[alike]
-    normal[chosen] = turn[:, None] * now
-    weights[chosen, :4] = np.column_stack([turn, -turn[:, None] * planes.bary[alike]])
+    gap[chosen], normal[chosen] = height[alike], turn * planes[alike]
+    weights[chosen, :4] = np.hstack([turn, -turn * bary[alike]])
     return replace(moved, gap=gap, normal=normal, weights=weights, tangents=tangent_basis(normal))
 
 
@@ -95,33 +64,26 @@ def retained(
         alarm: largest gap and depth [m].
         offset: contact distance [m].
     """
-    chosen = (previous.obstacle == index) & (previous.forces > 0.0) & _over_faces(previous)
-    if not chosen.any():
+    chosen = np.flatnonzero((previous.obstacle == index) & (previous.forces > 0.0) & _over_faces(previous))
+    if not len(chosen):
         return Contacts.none()
-    old = previous.selected(chosen)
-    turn = np.sign(old.weights[:, 0])
-    planes = _Planes.of(old.vertices, x, radius, offset)
-    n = turn[:, None] * planes.normal
+    vertices, turn = previous.vertices[chosen, :4], np.sign(previous.weights[chosen, :1])
+    planes, gap, bary = over_planes(vertices, x, radius, offset)
+    n = turn * planes
     with np.errstate(invalid="ignore"):
-        keep = (planes.bary.min(axis=1) > -_OVER) & (np.abs(planes.gap) < alarm)
-        keep &= np.einsum("mi,mi->m", old.normal, n) > _ALIKE
-    for i in np.flatnonzero(keep):
-        same = _touches(found, int(old.vertices[i, 0])) & (found.obstacle == index)
-        keep[i] = not (found.normal[same] @ n[i] > _ALIKE).any()
+        keep = (bary.min(axis=1) > -_OVER) & (np.abs(gap) < alarm)
+        keep &= np.einsum("mi,mi->m", previous.normal[chosen], n) > _ALIKE
+    mine = found.obstacle == index
+    keep &= ~touches_alike(
+        vertices[:, 0].copy(), n, found.vertices[mine], found.weights[mine], found.normal[mine], _ALIKE
+    )
     if not keep.any():
         return Contacts.none()
-    old, n, turn = old.selected(keep), n[keep], turn[keep]
-    gap, bary = planes.gap[keep], planes.bary[keep]
-    weights = np.column_stack([turn, -turn[:, None] * bary])
-    corners = x[old.vertices[:, :4]]
+    chosen, vertices, turn = chosen[keep], vertices[keep], turn[keep]
+    weights = np.hstack([turn, -turn * bary[keep]])
+    corners = x[vertices]
     return Contacts.build(
-        gap=gap, normal=n, vertices=old.vertices[:, :4], weights=weights,
-        position=np.einsum("mk,mki->mi", weights, corners), point=corners[:, 0],
-        obstacle=old.obstacle, key=old.key, friction=old.friction,
+        gap=gap[keep], normal=n[keep], vertices=vertices, weights=weights,
+        position=np.einsum("mk,mki->mi", weights, corners), point=corners[:, 0], obstacle=previous.obstacle[chosen],
+        key=previous.key[chosen], friction=previous.friction[chosen],
     )  # fmt: skip
-
-
-def _touches(contacts: Contacts, v: int) -> Array:
-    """Which contacts are of a vertex alone (m,): on one side nothing else carries weight."""
-    mine = (contacts.vertices == v) & (np.abs(contacts.weights) > 1.0 - 1e-6)
-    return mine.any(axis=1)
