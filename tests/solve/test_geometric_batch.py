@@ -5,13 +5,15 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from pliant._kernels.geometric_iterate import iterate
+from pliant._kernels.geometric_waves import iterate_in_waves
 from pliant.actuators import Chamber
 from pliant.errors import ArgumentError
 from pliant.models.geometric import GeometricModel
 from pliant.robots.finger import finger
 from pliant.robots.three_chamber_arm import three_chamber_arm
 from pliant.solve.flex import flex
-from pliant.solve.geometric_batch import batch
+from pliant.solve.geometric_batch import CpuOps, batch, tables
 
 
 @pytest.fixture(scope="module")
@@ -68,3 +70,18 @@ def test_on_a_cpu_every_kind_of_actuator_will_do():
 def test_unconverged_poses_are_marked(arm, commands):
     found = batch(arm, commands, tolerance=1e-12, iterations=3, method="projection")
     assert not found.converged.any()
+
+
+def test_large_batches_start_from_a_polynomial_through_a_few_poses(arm):
+    rng = np.random.default_rng(1)
+    U = np.zeros((60, 3))
+    U[:, 0] = rng.uniform(0.0, 0.2, 60) * arm.rest_measures[0]  # one command varies: five terms, twenty pilots
+    data = tables(arm)
+    ops = CpuOps(arm, data, 1)
+    options = {"tolerance": 1e-7, "iterations": 1000, "window": 20}
+    waves, plain = iterate_in_waves(ops, data, U, **options), iterate(ops, data, U, **options)
+    assert waves["converged"].all() and plain["converged"].all()
+    assert np.median(waves["iterations"]) < 0.8 * np.median(plain["iterations"])
+    assert np.abs(waves["x"] - plain["x"]).max() < 1e-5
+    for (R, p), (S, o) in zip(waves["frames"], plain["frames"]):
+        assert np.abs(R - S).max() < 2e-4 and np.abs(p - o).max() < 1e-5

@@ -49,10 +49,8 @@ class Mixing:
         gram = self.gram * pairs
         trace = xp.einsum("bii->b", gram)
         # what a pose may not use has a unit row of its own, and weight zero
-        gram = (
-            gram
-            + ((1e-12 * trace + 1e-300)[:, None] + (1.0 - self.valid) * (trace[:, None] + 1.0))[..., None] * self.eye
-        )
+        own = (1e-12 * trace + 1e-300)[:, None] + (1.0 - self.valid) * (trace[:, None] + 1.0)
+        gram = gram + own[..., None] * self.eye
         wanted = self.valid * xp.einsum("bin,bn->bi", self.change, f)
         weights = self.valid * self.ops.small(gram, wanted[..., None])[..., 0]
         return f - xp.einsum("bi,bin->bn", weights, self.whole)

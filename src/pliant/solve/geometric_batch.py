@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from pliant._kernels import geometric_local as kernels
-from pliant._kernels.geometric_iterate import iterate
+from pliant._kernels.geometric_waves import iterate_in_waves
 from pliant.actuators import Chamber
 from pliant.checks import count
 from pliant.errors import ArgumentError, MissingExtraError
@@ -212,7 +212,7 @@ def batch(
         except ImportError as error:
             raise MissingExtraError("torch", "learn") from error
         ops = TorchOps(data, inverse, device)
-    raw = iterate(ops, data, commands, tolerance=tolerance, iterations=iterations, window=window)
+    raw = iterate_in_waves(ops, data, commands, tolerance=tolerance, iterations=iterations, window=window)
     x, frames = raw.pop("x"), raw.pop("frames")
     layout = model.layout
     q = np.tile(model.rest, (len(x), 1))
