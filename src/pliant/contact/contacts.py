@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from pliant._kernels.repeats import first_of_each
 from pliant._kernels.tangents import tangents_of
 from pliant.errors import ArgumentError, UnknownNameError
 
@@ -328,16 +329,8 @@ class Contacts:
         """
         if len(self) < 2 or self.vertices.shape[1] < 2 or self.gradients is not None:
             return self
-        weights = np.round(1e4 * self.weights).astype(np.int64)
-        vertices = np.where(weights == 0, -1, self.vertices)
-        order = np.argsort(vertices, axis=1, kind="stable")
-        vertices = np.take_along_axis(vertices, order, axis=1)
-        weights = np.take_along_axis(weights, order, axis=1)
-        sign = np.sign(weights[:, -1])  # a pair may be seen from either side
-        normal = np.round(200.0 * sign[:, None] * self.normal).astype(np.int64)
-        tags = np.column_stack([self.obstacle, vertices, sign[:, None] * weights, normal])
-        first = np.sort(np.unique(tags, axis=0, return_index=True)[1])
-        return self if len(first) == len(self) else self.selected(first)
+        first = first_of_each(self.obstacle, self.vertices, self.weights, self.normal)
+        return self if first.all() else self.selected(first)
 
     @staticmethod
     def joined(parts: Sequence[Contacts], names: Sequence[str], poses: Sequence[Pose | None]) -> Contacts:
