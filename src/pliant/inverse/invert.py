@@ -300,8 +300,8 @@ def _iterate(setting: Problem, mechanics: Any, work: Work, options: Options, *, 
         size = travel(setting.model, dq)
         if not np.isfinite(size):
             return Status.DIVERGED
-        if careful and attempt == 0 and mechanics.inertial and not options.least and not condensed.springs:
-            better = work.acceleration.mixed(work.effort, qpcc, solution)
+        if careful and attempt == 0 and mechanics.inertial and not condensed.springs:
+            better = work.acceleration.mixed(work.effort, effort, contact, qpcc)
             if better is not None:
                 effort, contact = better
                 dq = condensed.step(effort, contact)
