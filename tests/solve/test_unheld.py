@@ -62,3 +62,25 @@ def test_a_command_beyond_the_limits_is_named_where_it_fails():
     assert any("cable is commanded to 1, beyond its limits 0 to 0.02" in note for note in state.notes)
     assert not any("limits" in note for note in pl.equilibrium(model, 1e-3).notes)
     assert np.isfinite(state.q).all()
+
+
+def test_a_block_on_a_smooth_floor_rests_where_it_is():
+    """Nothing holds it along the floor, and nothing drives it there: a neutral equilibrium, found in a few steps."""
+    state = pl.equilibrium(box(fixations=()), obstacles=pl.Plane((0, 0, -1e-4), (0, 0, 1)))
+    assert state.status is pl.Status.CONVERGED
+    assert state.iterations <= 8
+    assert state.contacts.forces.sum() == pytest.approx(1000 * 9.81 * 0.06 * 0.02 * 0.02, rel=1e-6)
+
+
+def test_a_smooth_stack_slides_and_is_said_to():
+    """The lower block gives way unevenly, so that its upper face is not level: without friction nothing is in balance."""
+    lower = pl.TetMesh.box((0.04, 0.04, 0.02), (3, 3, 2), (0, 0, 0))
+    lower = lower.with_node_set("bottom", np.flatnonzero(lower.nodes[:, 2] < 1e-9))
+    upper = pl.TetMesh.box((0.03, 0.03, 0.02), (2, 2, 2), (0.003, 0.003, 0.02))
+    bodies = (pl.SoftBody("low", lower, MATERIAL), pl.SoftBody("high", upper, MATERIAL))
+    model = pl.FemModel(pl.Robot("stack", bodies, (pl.Fixation("bottom", "low"),)))
+    state = pl.equilibrium(model, obstacles=pl.BodyContact(0, 1))
+    assert state.status is pl.Status.SINGULAR
+    assert state.iterations <= 150
+    assert any("without friction bodies slide" in note for note in state.notes)
+    assert any("nothing holds 'high'" in note and "'low'" not in note for note in state.notes)

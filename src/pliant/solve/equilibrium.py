@@ -15,7 +15,7 @@ from pliant.solve.far_start import far_start
 from pliant.solve.newton import LinearSystem
 from pliant.solve.problem import Problem
 from pliant.solve.relaxation import Iterate, merit, relax, unstable_motion
-from pliant.solve.unheld import loose_motions
+from pliant.solve.unheld import loose_motions, sliding
 from pliant.state import State, Status
 
 Array = np.ndarray
@@ -87,7 +87,18 @@ def equilibrium(
     if not status.ok:
         loose = loose_motions(model)
         load = model.force(q0, np.where(problem.driven, 0.0, target))
-        if loose is None or problem.obstacles or not loose.loaded(load):
+        along = None if loose is None else sliding(problem, loose, found, target)
+        if along is not None:
+            loose = along
+            fallen = _fall(problem, found, target, np.zeros(model.nv), min(_LAST, max_iterations), monotone=True)
+            found.iterations = fallen.iterations
+            if fallen.status.ok:
+                found, status = fallen, Status.SNAPPED
+                notes.append("bodies slid until something held them")
+            else:
+                status = Status.SINGULAR
+                notes.append("without friction bodies slide on what they lie on")
+        elif loose is None or problem.obstacles or not loose.loaded(load):
             found, status = _continue(problem, origin, target, found, max_iterations, notes)
         if not status.ok:
             notes.extend(beyond_limits(model.robot, target))

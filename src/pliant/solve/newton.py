@@ -94,6 +94,7 @@ class LinearSystem:
         shift: added to the diagonal of K.
         indefinite: K need not be positive definite. Drives that pull are then held exactly, and what counts is
             whether K is positive definite on the motions that they leave free.
+        held: the rows that are held then (m,) bool; the drives that pull if None.
 
     Attributes:
         stable: whether it is; None where that could not be told.
@@ -102,10 +103,12 @@ class LinearSystem:
 
     turned: Callable[[Array], Array] | None = None
 
-    def __init__(self, K: Any, rows: Rows, shift: float = 0.0, *, indefinite: bool = False) -> None:
+    def __init__(
+        self, K: Any, rows: Rows, shift: float = 0.0, *, indefinite: bool = False, held: Array | None = None
+    ) -> None:
         self.rows = rows
         self.shift = shift
-        self._held = _pulling(rows) if indefinite else None
+        self._held = (_pulling(rows) if held is None else held) if indefinite else None
         matrix = raised(K, shift)
         self.factor: Any = factorise_general(matrix) if indefinite else factorise_any(matrix)
         self.flexibility = self.factor.solve(rows.columns) if rows.size else np.zeros((len(rows.rows.T), 0))
@@ -246,7 +249,7 @@ def build(K: Any, rows: Rows, *, previous_shift: float = 0.0) -> LinearSystem | 
         bilateral = bool(np.isneginf(rows.lower[: rows.drives]).any())  # those were tried as prescribed motions
         system = (None if bilateral else _held_system(K, rows)) or reflected(K, rows)
         return regularised(K, rows, previous_shift) if system is None else system
-    system = _light_system(K, rows) or _held_system(K, rows)
+    system = _light_system(K, rows) or _pressed_system(K, rows) or _held_system(K, rows)
     return regularised(K, rows, previous_shift) if system is None else system
 
 
@@ -269,6 +272,27 @@ def _light_system(K: Any, rows: Rows) -> LinearSystem | None:
     system.exact = True
     held = _pulling(rows)
     system._held = held if held.any() else None  # their rows feel the light shift most
+    return system
+
+
+def _pressed_system(K: Any, rows: Rows) -> LinearSystem | None:
+    """The system of bodies that lie on others without friction: what presses is held, what is left must be stable.
+
+    A body under load tips in its linearisation, which contacts prevent; along them it may be neutral (the light shift).
+    """
+    if isinstance(K, np.ndarray) or len(rows.triples):
+        return None
+    held = _pulling(rows)
+    held[_prescribed(rows)] = True
+    if not held[rows.drives :].any():
+        return None
+    try:
+        system = LinearSystem(K, rows, _LIGHT * float(np.abs(_diagonal(K)).mean()), indefinite=True, held=held)
+    except (PliantError, RuntimeError):
+        return None
+    if system.stable is not True:
+        return None
+    system.exact = True
     return system
 
 

@@ -33,6 +33,29 @@ class Loose:
         size = np.linalg.norm(force) * np.linalg.norm(self.modes, axis=0)
         return bool((np.abs(self.modes.T @ force) > 1e-6 * size).any())
 
+    def along(self, model: Any, rows: Array) -> Loose | None:
+        """Those that leave the values of some rows (m, nv) alone, to a percent: what slides on its contacts."""
+        held = rows @ (self.modes / np.linalg.norm(self.modes, axis=0))
+        _, values, V = np.linalg.svd(held / np.maximum(np.linalg.norm(rows, axis=1, keepdims=True), 1e-300))
+        left = self.modes @ V[int((values > 1e-2 * values.max(initial=0.0)).sum()) :].T
+        return Loose(left, _named(model, left)) if left.shape[1] else None
+
+
+def sliding(problem: Any, loose: Loose, found: Any, u: Array) -> Loose | None:
+    """Motions of unheld bodies along the smooth contacts that they press on; None with friction, or if none is left.
+
+    Args:
+        problem: model, drives and surroundings.
+        loose: what nothing holds but contacts.
+        found: iterate with q, effort and contacts.
+        u: command (nu,).
+    """
+    contacts = found.contacts
+    if contacts is None or not contacts.forces.any() or contacts.friction.any():
+        return None
+    rows = problem.rows(found.q, found.effort, u, contacts)
+    return loose.along(problem.model, rows.rows[rows.force > 0.0])
+
 
 def loose_motions(model: Any) -> Loose | None:
     """The motions of a model at rest that nothing resists; None if there are none, or it could not be told."""
@@ -64,6 +87,12 @@ def _named(model: Any, Z: Array) -> str:
     """Which bodies move how, in words."""
     q, skin = model.rest, model.skin
     x = model.skin_positions(q)
+    everywhere = np.arange(skin.size)[:, None]
+    ones = np.ones((skin.size, 1))
+    farthest = max(
+        float(np.abs(dense_rows(model.skin_rows(q, everywhere, ones, np.tile(axis, (skin.size, 1)))) @ Z).max())
+        for axis in np.eye(3)
+    )
     told = []
     for b, body in enumerate(model.robot.bodies):
         own = np.flatnonzero(skin.body == b)
@@ -75,6 +104,8 @@ def _named(model: Any, Z: Array) -> str:
             for axis in np.eye(3)
         ]
         S = np.stack(motions, axis=1).reshape(3 * len(own), -1)
+        if np.abs(S).max() < 1e-6 * farthest:
+            continue  # it is held
         arm = x[own] - x[own].mean(axis=0)
         along = [a for a, e in zip("xyz", np.eye(3)) if _spanned(S, np.tile(e, (len(own), 1)).ravel())]
         about = [a for a, e in zip("xyz", np.eye(3)) if _spanned(S, np.cross(e, arm).ravel())]
