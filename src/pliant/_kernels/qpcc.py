@@ -11,11 +11,9 @@ import numpy as np
 from numba import njit
 
 from pliant._kernels.qp import INFEASIBLE, OPTIMAL, solve_dense_qp
+from pliant._kernels.qpcc_table import CLOSED, NORMAL, OPEN, close_together, outputs, set_state
 
-OPEN, CLOSED, NORMAL = 0, 1, 2
 SOLVED, PIVOT_LIMIT, NO_START, NO_LIMITS = 0, 1, 2, 3
-
-PIVOT_FLOOR = 1e-10  # smallest Cholesky pivot, relative: dependent contacts get this much extra compliance
 
 
 @njit(cache=True)
@@ -64,134 +62,6 @@ def scale_problem(problem):
         _times(Ca, sr, sa), _times(Cc, sr, sc), floors,
     )  # fmt: skip
     return scaled, sa, sc, sr
-
-
-@njit(cache=True)
-def factor_add(L, rows, k, V, at, i):
-    """Append contact row i to the factor of the active block, O(k^2); returns the new size."""
-    norm = 0.0
-    for a in range(k):
-        v = V[i, at + rows[a]]
-        for b in range(a):
-            v -= L[a, b] * L[k, b]
-        v /= L[a, a]
-        L[k, a] = v
-        norm += v * v
-    L[k, k] = np.sqrt(max(V[i, at + i] - norm, PIVOT_FLOOR * V[i, at + i]))
-    rows[k] = i
-    return k + 1
-
-
-@njit(cache=True)
-def factor_remove(L, rows, k, i):
-    """Delete contact row i from the factor: shift, then a rank-one update of the trailing block, O(k^2)."""
-    at = 0
-    while rows[at] != i:
-        at += 1
-    u = np.empty(k)
-    for a in range(at + 1, k):
-        u[a - 1] = L[a, at]
-        rows[a - 1] = rows[a]
-        for b in range(at):
-            L[a - 1, b] = L[a, b]
-        for b in range(at + 1, a + 1):
-            L[a - 1, b - 1] = L[a, b]
-    k -= 1
-    for j in range(at, k):
-        r = np.hypot(L[j, j], u[j])
-        c, s = r / L[j, j], u[j] / L[j, j]
-        L[j, j] = r
-        for a in range(j + 1, k):
-            L[a, j] = (L[a, j] + s * u[a]) / c
-            u[a] = c * u[a] - s * L[a, j]
-    return k
-
-
-@njit(cache=True)
-def flip_row(T, V, at, L, rows, k, i):
-    """Swap contact row i between held (its line of T is its force) and free (its line of T is its value).
-
-    T (R, na+1): every output (effectors, strokes, extra rows, contact rows from line `at` on) as an affine
-    function of the efforts. V (mc, R): effect of each contact force on every output. Only one column of the
-    inverse of the active block is needed: O(k^2 + k R). Returns the new k.
-    """
-    R, n = T.shape
-    held = False
-    for a in range(k):
-        if rows[a] == i:
-            held = True
-            break
-    if held:
-        k = factor_remove(L, rows, k, i)
-    z = np.empty(k)
-    for a in range(k):
-        v = V[i, at + rows[a]]
-        for b in range(a):
-            v -= L[a, b] * z[b]
-        z[a] = v / L[a, a]
-    for a in range(k - 1, -1, -1):
-        v = z[a]
-        for b in range(a + 1, k):
-            v -= L[b, a] * z[b]
-        z[a] = v / L[a, a]
-    column = V[i].copy()
-    for a in range(k):
-        line = V[rows[a]]
-        f = z[a]
-        for j in range(R):
-            column[j] -= f * line[j]
-    for a in range(k):
-        column[at + rows[a]] = -z[a]
-    own = max(column[at + i], PIVOT_FLOOR * V[i, at + i])
-    column[at + i] = 0.0
-    force = np.empty(n)
-    for c in range(n):
-        force[c] = -T[at + i, c] if held else -T[at + i, c] / own
-    for j in range(R):
-        f = column[j]
-        if f != 0.0:
-            for c in range(n):
-                T[j, c] += f * force[c]
-    for c in range(n):
-        T[at + i, c] = own * force[c] if held else force[c]
-    if not held:
-        k = factor_add(L, rows, k, V, at, i)
-    return k
-
-
-@njit(cache=True)
-def set_state(T, V, at, L, rows, k, state, i, new, step):
-    """Move contact i to state `new`, keeping table and factor up to date; returns the new k."""
-    old = state[i]
-    for x in range(step):
-        was = old == CLOSED or (old == NORMAL and x == 0)
-        will = new == CLOSED or (new == NORMAL and x == 0)
-        if was != will:
-            k = flip_row(T, V, at, L, rows, k, step * i + x)
-    state[i] = new
-    return k
-
-
-@njit(cache=True)
-def outputs(problem):
-    """(T, V) with all contacts open: T = [own | offset] of every output, V the effect of contact forces."""
-    Wea, Wec, de, Waa, Wac, da, Wca, Wcc, dc, _, _, _, _, Ca, Cc, d = problem
-    ne, na, nr, mc = de.size, da.size, d.size, dc.size
-    T = np.empty((ne + na + nr + mc, na + 1))
-    V = np.empty((mc, ne + na + nr + mc))
-    for own, offset, across, first in ((Wea, de, Wec, 0), (Waa, da, Wac, ne), (Ca, d, Cc, ne + na)):
-        for i in range(offset.size):
-            T[first + i, :na] = own[i]
-            T[first + i, na] = offset[i]
-            for j in range(mc):
-                V[j, first + i] = across[i, j]
-    T[ne + na : ne + na + nr, na] = 0.0
-    for i in range(mc):
-        T[ne + na + nr + i, :na] = Wca[i]
-        T[ne + na + nr + i, na] = dc[i]
-        for j in range(mc):
-            V[j, ne + na + nr + i] = Wcc[i, j]
-    return T, V
 
 
 @njit(cache=True)
@@ -388,7 +258,7 @@ def pivot_search(problem, energy, proximal, reference, step, state, third, a, ma
     x = a.copy()
     noise = 1e-16 * (0.5 * np.sum(problem[2] ** 2))
     pivots, count, iterations, n, subset = 0, 0, 0, 0, 0
-    phase, stage = 2, _FIRST
+    phase, stage, restored = 2, _FIRST, False
     status, proved = SOLVED, False
     value = np.inf
     pick, new = 0, 0
@@ -428,6 +298,8 @@ def pivot_search(problem, energy, proximal, reference, step, state, third, a, ma
         before = state.copy()
         backup[:, :] = T
         trial = guess.copy()
+        if stage == _FIRST and k == 0:
+            k = close_together(T, V, at, L, rows, state, wanted, step)
         for i in range(nc):
             if wanted[i] != state[i]:
                 k = set_state(T, V, at, L, rows, k, state, i, wanted[i], step)
@@ -439,6 +311,8 @@ def pivot_search(problem, energy, proximal, reference, step, state, third, a, ma
         if stage == _FIRST and code != OPTIMAL:
             if phase == 2 and code == INFEASIBLE:
                 phase = 1  # the limits cannot be held in this piece: first reduce their violation
+                if restored:  # they could be but for rounding: that would go on for ever
+                    break
                 continue
             status = NO_START
             break
@@ -458,7 +332,7 @@ def pivot_search(problem, energy, proximal, reference, step, state, third, a, ma
             proved = False
             if phase == 1 and value <= 1e-20:
                 # the limits can be held here: minimise the real cost from now on, in this piece first
-                phase, stage, count, pivots, value = 2, _FIRST, 0, 0, np.inf
+                phase, stage, count, pivots, value, restored = 2, _FIRST, 0, 0, np.inf, True
                 wanted[:] = state
                 continue
             stage = _SINGLE

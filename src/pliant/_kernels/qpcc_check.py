@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
-from pliant._kernels.qpcc import CLOSED, OPEN
+from pliant._kernels.qpcc_table import CLOSED, OPEN
 
 
 @njit(cache=True)

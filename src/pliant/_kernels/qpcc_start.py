@@ -6,7 +6,7 @@ import numpy as np
 from numba import njit
 
 from pliant._kernels.complementarity import solve_lcp
-from pliant._kernels.qpcc import CLOSED, NORMAL, OPEN, set_state
+from pliant._kernels.qpcc_table import CLOSED, NORMAL, OPEN, set_state
 
 
 @njit(cache=True)

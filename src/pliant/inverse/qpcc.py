@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from pliant._kernels import qpcc as kernel
+from pliant._kernels.qpcc_local import solve_local
 from pliant._kernels.qpcc_start import start_states
 from pliant.errors import ArgumentError
 from pliant.inverse.qp import as_array, solve_qp
@@ -27,7 +28,7 @@ from pliant.inverse.qpcc_problem import (
     QPCCStatus,
     States,
     as_states,
-    assemble,
+    friction_ratio,
     piece_qp,
 )
 
@@ -132,77 +133,67 @@ def random_effort(problem: QPCC, best: QPCCSolution, rng: np.random.Generator) -
 
 def local_search(problem: QPCC, effort: Array, first: States | None, **options: Any) -> QPCCSolution:
     """Decomposition and pivoting of the frictionless problem."""
-    scaled, sa, sc, sr = kernel.scale_problem(problem.data())
-    a = np.clip(effort / sa, scaled[9], scaled[10])
+    state = np.zeros(problem.contacts, np.int8) if first is None else first.copy()
     third = np.zeros(problem.contacts, dtype=bool)
-    given = first is not None
-    state = first.copy() if first is not None else _contact_states(scaled, a)
-    result = pivoting(problem, scaled, sa, state, third, a, **options)
-    if result[0] == kernel.NO_START and given:
-        result = pivoting(problem, scaled, sa, _contact_states(scaled, a), third, a, **options)
-    return finish(problem, scaled, (sa, sc, sr), result, third, **options)
-
-
-def _contact_states(scaled: Any, a: Array) -> States:
-    state = np.zeros(scaled[8].size, np.int8)
-    start_states(scaled, a, state, np.zeros(state.size))
-    return state
+    found = pivoting(problem, problem.data(), effort, state, third, first is not None, **options)
+    return finish(problem, found, state, third, **options)
 
 
 def pivoting(
-    problem: QPCC, scaled: Any, sa: Array, state: States, third: NDArray[np.bool_], a: Array, **options: Any
+    problem: QPCC, data: Any, effort: Array, state: States, third: NDArray[np.bool_], given: bool, **options: Any
 ) -> Any:
     """Run the compiled search; `state` is overwritten with the last contact set."""
-    result = kernel.pivot_search(
-        scaled, problem.weight(problem.energy), problem.weight(problem.proximal),
-        np.asarray(problem.reference) / sa, problem.rows_per_contact, state, third, a,
-        options["max_pieces"], options["combine"], options["tolerance"],
+    return solve_local(
+        data, problem.energy, problem.proximal, problem.reference, problem.rows_per_contact, effort, state, third,
+        given, options["max_pieces"], options["combine"], options["tolerance"],
     )  # fmt: skip
-    return (*result, state)
 
 
-def finish(
-    problem: QPCC, scaled: Any, scales: tuple[Array, Array, Array], result: Any, third: Any, **options: Any
-) -> QPCCSolution:
-    """Relax limits where they cannot be held, then check the result and put it into the user's units."""
-    sa, sc, sr = scales
-    na, nr = sa.size, sr.size
-    code, x, *_, state = result
+def finish(problem: QPCC, found: Any, state: States, third: Any, **options: Any) -> QPCCSolution:
+    """Relax limits where they cannot be held, then put the result together."""
     notices: list[str] = []
-    slack = np.zeros(na + nr)
-    if code == kernel.NO_LIMITS:
-        qp = piece_qp(problem, state)
-        soft = np.arange(qp.G.shape[0]) < na + nr  # type: ignore[union-attr]
-        relaxed = solve_qp(qp, start=x * sa, elastic=soft)
-        if relaxed.status.success:
-            slack = relaxed.violation[: na + nr] * (1.0 + 1e-6)
-            notices = [
-                f"the displacement limit of actuator {i} was relaxed by {slack[i]:.3g}"
-                if i < na
-                else f"row {i - na} of C was relaxed by {slack[i]:.3g}"
-                for i in np.flatnonzero(slack)
-            ]
-            loose = list(scaled)
-            loose[11], loose[12] = scaled[11] - slack[:na] * sa, scaled[12] + slack[:na] * sa
-            loose[15] = scaled[15] - slack[na:] * sr
-            again = pivoting(problem, tuple(loose), sa, state.copy(), third, relaxed.x / sa, **options)
-            if again[0] in (kernel.SOLVED, kernel.PIVOT_LIMIT):
-                result = again
-    code, x, forces, _, pivots, visited, values, path, iterations, proved, y, state = result
-    status = {
-        kernel.SOLVED: QPCCStatus.LOCAL if proved else QPCCStatus.STATIONARY,
-        kernel.PIVOT_LIMIT: QPCCStatus.PIVOT_LIMIT,
-    }.get(code, QPCCStatus.INFEASIBLE)
+    if found[0] == kernel.NO_LIMITS:
+        found, state, notices = _relaxed(problem, found, state, third, **options)
+    code, effort, contact, values, duals, objective, worst, pivots, visited, costs, path, iterations, proved = found
+    status = _STATUS.get(code, QPCCStatus.INFEASIBLE)
+    if status is QPCCStatus.LOCAL and not proved:
+        status = QPCCStatus.STATIONARY
     if notices and status is not QPCCStatus.INFEASIBLE:
         status = QPCCStatus.RELAXED
     taken = set(path.tolist())
-    pieces = tuple(Piece(s, float(v), i in taken) for i, (s, v) in enumerate(zip(visited, values)))
-    effort = np.clip(x * sa, np.asarray(problem.effort_min), np.asarray(problem.effort_max))  # rounding
-    return assemble(
-        problem, effort, forces * sc, state, status, pieces=pieces, pivots=int(pivots),
-        iterations=int(iterations), slack=slack, notices=tuple(notices),
-        duals=(y[:na] / sa, y[na : 2 * na] * sa, y[2 * na : 2 * na + nr] * sr),
+    pieces = tuple(Piece(s, v, i in taken) for i, (s, v) in enumerate(zip(visited, costs.tolist())))
+    return QPCCSolution(
+        effort=effort, contact=contact, effector=values[0], displacement=values[1], gap=values[2], objective=objective,
+        contact_set=state, pivots=pivots, pieces=pieces, iterations=iterations, residual=worst, status=status,
+        lower_bound=-np.inf, notices=tuple(notices), dual_effort=duals[0], dual_displacement=duals[1],
+        dual_rows=duals[2], friction_ratio=friction_ratio(contact, problem.rows_per_contact),
     )  # fmt: skip
+
+
+_STATUS = {kernel.SOLVED: QPCCStatus.LOCAL, kernel.PIVOT_LIMIT: QPCCStatus.PIVOT_LIMIT}
+
+
+def _relaxed(problem: QPCC, found: Any, state: States, third: Any, **options: Any) -> tuple[Any, States, list[str]]:
+    """The search again, with the limits that cannot be held relaxed as little as possible; what it found, its contact
+    set, and notices. What was found before if that does not help."""
+    na, nr = problem.da.size, np.asarray(problem.d).size
+    qp = piece_qp(problem, state)
+    soft = np.arange(qp.G.shape[0]) < na + nr  # type: ignore[union-attr]
+    relaxed = solve_qp(qp, start=found[1], elastic=soft)
+    if not relaxed.status.success:
+        return found, state, []
+    slack = relaxed.violation[: na + nr] * (1.0 + 1e-6)
+    notices = [
+        f"the displacement limit of actuator {i} was relaxed by {slack[i]:.3g}"
+        if i < na
+        else f"row {i - na} of C was relaxed by {slack[i]:.3g}"
+        for i in np.flatnonzero(slack)
+    ]
+    loose = list(problem.data())
+    loose[11], loose[12], loose[15] = loose[11] - slack[:na], loose[12] + slack[:na], loose[15] - slack[na:]
+    again = state.copy()
+    better = pivoting(problem, tuple(loose), relaxed.x, again, third, True, **options)
+    return (better, again, notices) if better[0] in _STATUS else (found, state, notices)
 
 
 @dataclass(frozen=True)

@@ -24,7 +24,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from pliant._kernels import qpcc as kernel
+from pliant._kernels import qpcc_table as kernel
 from pliant._kernels.qpcc_check import evaluate, unit_weight
 from pliant.errors import ArgumentError
 from pliant.inverse.qp import QP, as_array, as_bound, check_order
@@ -297,6 +297,18 @@ def as_states(problem: QPCC, states: ArrayLike) -> States:
     return state
 
 
+def friction_ratio(contact: Array, step: int) -> Array:
+    """(nc,) |tangential| / normal force, 0 where open; zero without tangents."""
+    if step != 3:
+        return np.zeros(contact.size // step)
+    force = contact.reshape(-1, 3)
+    pressed = force[:, 0] > 1e-9 * max(np.abs(force).max(initial=0.0), 1e-300)
+    tangent = np.hypot(force[:, 1], force[:, 2])
+    ratio = np.where(pressed, tangent / np.where(pressed, force[:, 0], 1.0), 0.0)
+    ratio[~pressed & (tangent > 0.0)] = np.inf
+    return ratio
+
+
 def assemble(
     problem: QPCC,
     effort: Array,
@@ -317,18 +329,11 @@ def assemble(
     step = problem.rows_per_contact
     slack = np.zeros(effort.size + np.asarray(problem.d).size) if slack is None else slack
     effector, displacement, gap, worst = evaluate(problem.data(), effort, contact, state, step, slack)
-    ratio = np.zeros(state.size)
-    if step == 3:
-        force = contact.reshape(-1, 3)
-        pressed = force[:, 0] > 1e-9 * max(np.abs(force).max(initial=0.0), 1e-300)
-        tangent = np.hypot(force[:, 1], force[:, 2])
-        ratio = np.where(pressed, tangent / np.where(pressed, force[:, 0], 1.0), 0.0)
-        ratio[~pressed & (tangent > 0.0)] = np.inf
     return QPCCSolution(
         effort=effort, contact=contact, displacement=displacement, gap=gap,
         effector=effector,
         objective=problem.objective(effort, contact), contact_set=state, pivots=pivots, pieces=pieces,
         iterations=iterations, residual=float(worst), status=status, lower_bound=lower_bound,
         notices=notices, dual_effort=duals[0], dual_displacement=duals[1], dual_rows=duals[2],
-        friction_ratio=ratio, nodes=nodes,
+        friction_ratio=friction_ratio(contact, step), nodes=nodes,
     )  # fmt: skip

@@ -15,7 +15,7 @@ import numpy as np
 from pliant._kernels import complementarity as contact_kernel
 from pliant._kernels import qpcc as kernel
 from pliant._kernels.qpcc_start import valid_states
-from pliant.inverse.qpcc import finish, pivoting
+from pliant.inverse.qpcc import finish, local_search, pivoting
 from pliant.inverse.qpcc_problem import CLOSED, FRICTIONLESS, OPEN, QPCC, Array, QPCCSolution, States
 
 # contact states of the Gauss-Seidel solver (open, stick, slide, frictionless) in ours
@@ -60,19 +60,42 @@ def starting_states(scaled: Any, a: Array) -> States:
     return state
 
 
+def without_friction(problem: QPCC) -> QPCC:
+    """The same problem with the normal rows of its contacts only."""
+    na, rows = len(problem.da), slice(None, None, problem.rows_per_contact)
+    C = problem.C
+    return replace(
+        problem, Wec=problem.Wec[:, rows], Wac=problem.Wac[:, rows], Wca=problem.Wca[rows],
+        Wcc=problem.Wcc[rows, rows], dc=problem.dc[rows], rows_per_contact=1, friction=None,
+        C=None if C is None else np.hstack([C[:, :na], C[:, na:][:, rows]]),
+    )  # fmt: skip
+
+
 def sticking_search(problem: QPCC, effort: Array, first: States | None, **options: Any) -> QPCCSolution:
     """Decomposition and pivoting with the states open, sticking and (where needed) frictionless."""
-    scaled, sa, sc, sr = kernel.scale_problem(problem.data())
-    a = np.clip(effort / sa, scaled[9], scaled[10])
-    given = first is not None
-    state = first.copy() if first is not None else starting_states(scaled, a)
+    data = problem.data()
+
+    def begun() -> States:
+        scaled, sa, _, _ = kernel.scale_problem(data)
+        return starting_states(scaled, np.clip(effort / sa, scaled[9], scaled[10]))
+
+    state = begun() if first is None else first.copy()
     third = state == FRICTIONLESS
-    result = pivoting(problem, scaled, sa, state, third, a, **options)
-    if result[0] == kernel.NO_START and given:
-        state = starting_states(scaled, a)
+    found = pivoting(problem, data, effort, state, third, True, **options)
+    if found[0] == kernel.NO_START and first is not None:
+        state = begun()
         third = state == FRICTIONLESS
-        result = pivoting(problem, scaled, sa, state, third, a, **options)
-    solution = finish(problem, scaled, (sa, sc, sr), result, third, **options)
+        found = pivoting(problem, data, effort, state, third, True, **options)
+    if found[0] == kernel.NO_LIMITS:
+        # Limits (or strokes that must hold) may forbid to stick and to let go alike: without friction there is a set.
+        ahead = local_search(without_friction(problem), effort, None, **options)
+        if ahead.status.success:
+            other = np.where(ahead.contact_set == OPEN, OPEN, FRICTIONLESS).astype(np.int8)
+            slide = other == FRICTIONLESS
+            again = pivoting(problem, data, ahead.effort, other, slide, True, **options)
+            if again[0] not in (kernel.NO_LIMITS, kernel.NO_START):
+                found, state, third = again, other, slide
+    solution = finish(problem, found, state, third, **options)
     notices = [
         f"contact {i} can neither open nor stick and was taken frictionless"
         for i in np.flatnonzero(solution.contact_set == FRICTIONLESS)
