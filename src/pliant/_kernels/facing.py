@@ -136,12 +136,13 @@ def _edges_near(f, e, g, h, margin):
 
 
 @njit(cache=True, error_model="numpy", nogil=True)
-def features_facing(pairs, f, g, boxes1, boxes2, same, rest, separation, allowed, skip, alarm, span):
+def features_facing(pairs, f, g, boxes1, boxes2, same, rest, separation, allowed, skip, alarm, span, ridges):
     """Features that may meet among pairs of primitives (n, 2) of f and g, as three lists (m, 2).
 
     Vertices of f with primitives of g, vertices of g with primitives of f, edges of f with edges of g. Left out is
     what topology, bodies (`allowed`) and rest shape forbid, and what is farther away than the `alarm` even if its
     two sides move by `span` relative to each other along every axis [m]. boxes: low and high (np, 6) of f and of g.
+    ridges: whether edges are wanted.
     """
     low1, high1 = boxes1
     low2, high2 = boxes2
@@ -161,11 +162,13 @@ def features_facing(pairs, f, g, boxes1, boxes2, same, rest, separation, allowed
         if _apart(under, reach):
             continue
         one, two = _owned(f, p, over, reach), _owned(g, r, under, reach)
+        if not ridges:
+            one, two = one & 7, two & 7
         if one & 7 or two & 7 or (one and two):
             near[n, 0], near[n, 1], near[n, 2], near[n, 3] = p, r, one, two
             n += 1
     vertices, others = np.empty((3 * n, 2), dtype=np.int32), np.empty((3 * n, 2), dtype=np.int32)
-    edges = np.empty((9 * n, 2), dtype=np.int32)
+    edges = np.empty((9 * n if ridges else 0, 2), dtype=np.int32)
     m1, m2, m3 = 0, 0, 0
     for i in range(n):
         p, r, one, two = np.int64(near[i, 0]), np.int64(near[i, 1]), np.int64(near[i, 2]), np.int64(near[i, 3])

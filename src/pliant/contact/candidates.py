@@ -23,7 +23,7 @@ from pliant.contact.surface import Tree
 
 Array = np.ndarray
 _TURN = 0.2  # change of the sum of two unit normals' components that the longest list survives
-_USES = 6.0  # queries for which a list is meant to serve; it does not pay for less than half of them
+_USES = 6.0  # queries for which a list with a reserve is meant to serve; for fewer it does not pay
 NOTHING = np.zeros(0, dtype=np.int64)
 _MANY = 8000  # primitives from which on several threads search for pairs
 _PARTS = 8  # into which they divide the work; the list does not depend on it
@@ -41,15 +41,16 @@ class Candidates:
         skip: sorted keys vertex * primitives + primitive that never meet.
         span: the most that the two sides may move relative to each other, along any axis, before the list is made
             anew [m]; None chooses.
+        edges: look for pairs of edges too.
     """
 
     def __init__(
         self, *, alarm: float, allowed: Array, rest: Array, separation: float = 0.0, skip: Array = NOTHING,
-        span: float | None = None,
+        span: float | None = None, edges: bool = True,
     ) -> None:  # fmt: skip
         self.alarm = alarm
         self.allowed, self.rest, self.separation, self.skip = allowed, rest, separation, skip
-        self._longest = span
+        self._longest, self._edges = span, edges
         self._trees: tuple[Tree, ...] = ()  # one, or two different ones
         self._places: tuple[Array, ...] = ()  # of the vertices when the list was made, by tree
         self._normals: tuple[Array, ...] = ()  # ranges of normals then, by tree
@@ -84,10 +85,10 @@ class Candidates:
             edge = float(np.mean(tree1.high[:, :3] - tree1.low[:, :3])) if len(tree1.low) else 0.0
             self._longest = 0.25 * self.alarm + 0.1 * edge
         # A reserve makes the list longer; it pays where the list then serves for several queries.
-        share = 1.0
+        share = 0.3  # nothing is known of the motion yet
         if np.isfinite(moved) and self._longest > 0.0:
             share = _USES * max(moved / self._longest, turned / _TURN) / max(self._uses, 1)
-            share = 0.0 if share > 0.5 * _USES else min(max(share, 0.1), 1.0)
+            share = 0.0 if share > 1.0 else max(share, 0.1)
         span, turn = share * self._longest, share * _TURN
         same = tree1 is tree2
         search = (self.alarm + span, turn, self.allowed)
@@ -98,7 +99,7 @@ class Candidates:
         def facing(part: Array | None) -> tuple[Array, Array, Array]:
             return features_facing(
                 tree1.pairs(tree2, search, part), first, second, (tree1.low, tree1.high), (tree2.low, tree2.high), same,
-                self.rest, self.separation, self.allowed, self.skip, self.alarm, span,
+                self.rest, self.separation, self.allowed, self.skip, self.alarm, span, self._edges,
             )  # fmt: skip
 
         found = _each(facing, parts)

@@ -23,7 +23,7 @@ from pliant.contact.pairs import BodyContact, ContactPairs, SelfContact, SoftCon
 from pliant.contact.proximity import as_contacts, behind_at_rest, feature_pairs, without_vertices
 from pliant.contact.retention import retained
 from pliant.contact.solids import against_solid
-from pliant.contact.surface import Surface, Tree
+from pliant.contact.surface import Tree, surface_of
 from pliant.errors import ArgumentError
 
 Array = np.ndarray
@@ -78,8 +78,7 @@ class Detector:
         self.method = method
         self.tolerance = float(np.sin(angle_tolerance))
         self.obstacles = _checked(obstacles)
-        skin = model.skin
-        self.surface = Surface(skin.triangles, skin.segments, skin.radius, skin.body)
+        self.surface = surface_of(model.skin)
         self.sampling = Sampling(
             alarm=self.alarm, offset=self.contact_distance, minimum=vertices == "minimum",
             tolerance=self.tolerance, sag=0.02 * self.alarm if sag is None else positive("sag", sag),

@@ -24,10 +24,13 @@ def behind_at_rest(tree: Tree, faces: Faces, allowed: Array, *, depth: float) ->
 
     In the rest shape nothing penetrates, so that what looks like penetration is a thin wall.
     """
-    tree.refit(faces, slack=4.0)  # no culling by normals
-    near = Candidates(alarm=depth, allowed=allowed, rest=faces.x, span=0.0)
-    _, ids = local_minima(tree, faces, tree, faces, near, tolerance=1.0, everything=True)
-    return np.unique(ids[:, 3] * len(faces.prims) + ids[:, 7])
+    known, key = tree.surface.walls, (depth, allowed.tobytes(), faces.x.tobytes())
+    if key not in known:
+        tree.refit(faces, slack=4.0)  # no culling by normals
+        near = Candidates(alarm=depth, allowed=allowed, rest=faces.x, span=0.0, edges=False)
+        _, ids = local_minima(tree, faces, tree, faces, near, tolerance=1.0, everything=True)
+        known[key] = np.unique(ids[:, 3] * len(faces.prims) + ids[:, 7])
+    return known[key]
 
 
 def local_minima(

@@ -13,6 +13,7 @@ import numpy as np
 from pliant._kernels import bvh, clusters
 from pliant._kernels.features import Faces, primitive_boxes, update_features
 from pliant.errors import ArgumentError, MeshError
+from pliant.state import Skin
 
 Array = np.ndarray
 _EVERYTHING = np.zeros((1, 2), dtype=np.int32)  # the roots of two trees
@@ -83,6 +84,11 @@ class Surface:
         return bool(np.all(forward == 0.0))
 
     @cached_property
+    def walls(self) -> dict[tuple[float, bytes, bytes], Array]:
+        """Thin walls that were found already (`pliant.contact.proximity.behind_at_rest`)."""
+        return {}
+
+    @cached_property
     def thin(self) -> bool:
         """True if no vertex has a thickness around it."""
         return not self.radius.any()
@@ -117,6 +123,15 @@ class Surface:
         )  # fmt: skip
         update_features(f, flat)
         return f
+
+
+def surface_of(skin: Skin) -> Surface:
+    """The surface of a skin; made once for each skin, which keeps it."""
+    known: Surface | None = vars(skin).get("_surface")
+    if known is None:
+        known = Surface(skin.triangles, skin.segments, skin.radius, skin.body)
+        vars(skin)["_surface"] = known
+    return known
 
 
 class Tree:
