@@ -5,6 +5,8 @@ robot's size away from it. Every answer is checked by a forward equilibrium unde
 docs/benchmarks/inverse_robustness.md.
 
     python benchmarks/inverse_robustness.py [--count 20] [--robots trunk,finger] [--seconds 60] [--dry]
+
+All robots take about a quarter of an hour, the geometric ones most of it.
 """
 
 from __future__ import annotations
@@ -140,8 +142,9 @@ def page(rows: list[Row], count: int) -> str:
     text = [
         "# Robustness of the converged inverse",
         "",
-        "Written by `benchmarks/inverse_robustness.py`; one thread, process time. Every robot of the catalogue with the "
-        f"model that suits it, from its rest pose, up to {count} goals of each kind.",
+        f"Written by `benchmarks/inverse_robustness.py`; one thread, process time. {len(rows)} of the "
+        f"{len(pl.robots.catalogue())} robots of the catalogue with the models that suit them, from their rest poses, up to "
+        f"{count} goals of each kind.",
         "",
         "*Within reach*: where a forward equilibrium brings the tip under a random command (up to half the range of about "
         "60 % of the actuators). The inverse must end `CONVERGED`. *Out of reach*: "
