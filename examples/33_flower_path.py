@@ -1,8 +1,8 @@
 """The three-chamber arm: where each chamber takes the tip, and a flower drawn by the inverse (X6, X11).
 
-First the tip path as one, two and three chambers are filled, on two meshes: linear elements are too stiff for thin
-folded walls, and the finer mesh says by how much. Then a flower of three petals, as in the source (there with tips
-40 mm from the axis and 12 mm down; here scaled to what the pressures of this mesh reach). `follow` needs about four
+First the tip path as one, two and three chambers are filled, on three meshes: linear elements are too stiff for thin
+folded walls, and quadratic ones say by how much (48 mm aside instead of 17). With those the flower of the source is
+drawn at its size: three petals, their tips 40 mm from the axis and 12 mm below the apex. `follow` needs about four
 linearisations per waypoint with exact sensitivities; the source took 138 s per waypoint, about 32 forward solves.
 Waypoints of the answer are solved again forwards, from the unloaded arm.
 """
@@ -29,8 +29,9 @@ def main(quick: bool = False) -> float:
 
     figure = plt.figure(figsize=(11, 4.6))
     reach, above = figure.add_subplot(1, 2, 1), figure.add_subplot(1, 2, 2, projection="3d")
-    for size in (0.0065,) if quick else (0.0045, 0.0065):
-        model = pl.GeometricModel(pl.robots.three_chamber_arm(size=size).but(gravity=(0, 0, 0)))
+    meshes = [("linear", 0.0065, "o-"), ("linear", 0.0045, ".--"), ("quadratic", 0.011, "s-")]
+    for element, size, style in meshes[:1] if quick else meshes:
+        model = pl.GeometricModel(pl.robots.three_chamber_arm(size=size).but(gravity=(0, 0, 0)), element=element)
         for count in (1,) if quick else (1, 2, 3):
             state, tips = None, []
             for pressure in np.linspace(0.0, 240e3, 3 if quick else 7):
@@ -38,16 +39,16 @@ def main(quick: bool = False) -> float:
                 tips.append(1e3 * model.locate(state, "tip").position)
             path = np.array(tips)
             side = np.hypot(path[:, 0], path[:, 1])
-            print(f"{model.nodes} nodes, {count} chambers at 240 kPa: {side[-1]:.1f} mm aside, "
+            print(f"{element}, {model.nodes} nodes, {count} chambers at 240 kPa: {side[-1]:.1f} mm aside, "
                   f"{path[-1, 2] - path[0, 2]:+.1f} mm up, {state.status.name}")  # fmt: skip
-            style = ".--" if size < 0.005 else "o-"
-            reach.plot(side, path[:, 2], style, label=f"{count} chambers, {model.nodes} nodes")
+            reach.plot(side, path[:, 2], style, label=f"{count} chambers, {element}, {model.nodes} nodes")
     reach.set(xlabel="distance from the axis [mm]", ylabel="height [mm]", title="tip, chambers filled to 240 kPa")
     reach.legend(fontsize=7)
 
     middle = flex(model, np.full(3, 160e3))
     apex = model.locate(middle, "tip").position
-    path = flower(apex, radius=0.010, half_width=0.003, drop=6e-4, count=4 if quick else 60)
+    scale = 0.25 if quick else 1.0  # linear elements are too stiff for the whole flower
+    path = flower(apex, radius=scale * 0.040, half_width=scale * 0.012, drop=scale * 0.012, count=4 if quick else 36)
     run = pl.follow(model, path, start=middle)
     checked = np.array([model.locate(flex(model, u), "tip").position for u in run.u[::5]])
     error = 1e3 * np.linalg.norm(checked - path[::5], axis=1).max()
