@@ -1,4 +1,4 @@
-"""Acceptance checks E2-E5 of spec inverse-fem 19 on their robots, by the loops of the examples.
+"""Acceptance checks E2-E5 of spec inverse-fem 19 on their robots, and the catheter, by the loops of the examples.
 
 In each the inverse with sticking contact gives the command of a time step and the forward simulation, with Coulomb
 friction, takes it: what is judged is where the robot really is.
@@ -42,6 +42,7 @@ def test_e3_sphere_rolls():
     module = example("18_rolling_sphere")
     run = module.roll(pl.FemModel(pl.robots.rolling_sphere(divisions=4)), 14)
     angle = module.rolled_angle(run.before, run.after)
+    assert run.unsolved <= 1
     assert run.distance > 1.5e-3
     assert max(run.errors) < 0.15 * run.distance
     rolled = run.distance / run.before.mean(axis=0)[2]
@@ -52,9 +53,10 @@ def test_e3_sphere_rolls():
 @pytest.mark.slow
 def test_e3_sphere_of_the_size_of_the_thesis_rolls():
     run = example("18_rolling_sphere").roll(pl.FemModel(pl.robots.rolling_sphere()), 40)
+    assert run.unsolved <= 2
     assert run.distance > 14e-3
-    assert max(run.errors) < 3e-4
-    assert max(run.off) < 3e-3
+    assert max(run.errors) < 1.5e-4
+    assert max(run.off) < 2e-3
 
 
 @pytest.fixture(scope="module")
@@ -91,12 +93,35 @@ def test_fingertips_have_twelve_contacts():
     assert len(np.unique(pairs.pairs)) == 24
 
 
+def test_catheter_is_steered_into_both_branches():
+    """Spec 11.1: 11 nodes, four cables and insertion, about 47 contacts; every waypoint, and forward again."""
+    module = example("15_catheter")
+    model, wall = module.catheter(), module.vessel()
+    assert len(model.layout.rest_p) == 11
+    for side in (1, -1):
+        contacts = []
+        run = pl.follow(
+            model, module.path(side), obstacles=[wall], spacing=0.004, alarm=module.ALARM,
+            progress=lambda _, c, seen=contacts: seen.append(len(c.state.contacts)),
+        )  # fmt: skip
+        assert all(s is pl.Status.CONVERGED for s in run.status)
+        assert max(run.iterations) <= 15
+        assert run.error("tip").max() < 1e-9
+        assert 43 <= np.mean(contacts) <= 55
+        last = run[len(run) - 1]
+        again = pl.equilibrium(model, run.displacement[-1], obstacles=[wall], start=last, alarm=module.ALARM)
+        assert again.status is pl.Status.CONVERGED
+        assert np.linalg.norm(model.locate(again, "tip").position - module.path(side)[-1]) < 1e-7
+        assert (again.contacts.forces > 1e-3).any()
+        assert again.contacts.gap.min() > -1e-8
+
+
 def test_sizes_of_the_thesis():
-    """Degrees of freedom within 5 % of spec 13.4: ring 2238, sphere 3003, fingers 1335 + 9, trunk 2127 + cup 3765."""
+    """Nodes times three within 3 % of spec 13.4: ring 2238, sphere 3003, fingers 1335 + 9, trunk 2127 + cup 3765."""
     for robot, dofs in (
         (pl.robots.rolling_ring(), 2238),
         (pl.robots.rolling_sphere(), 3003),
-        (pl.robots.three_fingertips(), 1344),
         (cup_trunk(), 5892),
     ):
-        assert abs(pl.FemModel(robot).nv / dofs - 1) < 0.05
+        assert abs(3 * sum(len(b.mesh.nodes) for b in robot.bodies) / dofs - 1) < 0.03
+    assert abs(pl.FemModel(pl.robots.three_fingertips()).nv / 1344 - 1) < 0.03
