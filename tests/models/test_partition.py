@@ -6,7 +6,9 @@ import pytest
 import pliant as pl
 from pliant.algebra.threads import use_threads
 from pliant.models import partition as partition_module
-from pliant.models.partition import Partition, Shared
+from pliant.models.geometric import GeometricModel
+from pliant.models.partition import Partition, Shared, added_up
+from pliant.robots.pneumatic_finger import pneumatic_finger
 
 
 @pytest.fixture
@@ -85,3 +87,34 @@ def test_what_the_law_does_not_admit_is_noticed_by_all_threads(always_shared):
             assert model.energy(q, np.zeros(0)) == np.inf
             assert np.isnan(model.force(q, np.zeros(0))).all()
             assert np.isnan(model.linearise(q, np.zeros(0))[0]).all()
+
+
+@pytest.mark.parametrize("count", [10, 5000])
+def test_sums_in_chunks_are_the_same_for_any_number_of_threads(count):
+    values = np.random.default_rng(0).normal(size=count)
+    place = np.arange(count) % 7
+
+    def work(first, last, out):
+        np.add.at(out, place[first:last], values[first:last])
+        return values[first:last].sum()
+
+    found = []
+    for threads in (1, 2, 3):
+        out = np.zeros(7)
+        with use_threads(threads):
+            found.append((added_up(work, count, out), out))
+    assert found[0][0] == pytest.approx(values.sum(), abs=1e-9)
+    assert found[0][1] == pytest.approx(np.bincount(place, values), abs=1e-9)
+    assert all(total == found[0][0] and np.array_equal(out, found[0][1]) for total, out in found[1:])
+
+
+def test_stiffness_and_force_of_a_geometric_model_are_the_same_for_any_number_of_threads():
+    model = GeometricModel(pneumatic_finger(teeth=6, size=5e-3))
+    q = model.retract(model.rest, 1e-4 * np.random.default_rng(1).normal(size=model.nv))
+    found = []
+    for threads in (1, 2):
+        with use_threads(threads):
+            K, P = model.stiffness(q, np.array([1e3])), model.projected(q, np.zeros(1))[1]
+            found.append((K.data, P.data, model.force(q, np.array([1e3]))))
+    assert sum(len(g.cells) for g in model.layout.groups) > 4000
+    assert all(np.array_equal(a, b) for a, b in zip(*found))

@@ -233,8 +233,15 @@ def forces(x, cells, grads, weights, row, curves, width, lame, volume, share, sc
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
-def tangents(x, cells, grads, weights, row, curves, width, lame, volume, share, scale, projected, slots, data, out):
-    """Tangent (projected to be positive semi-definite if asked) into data, out -= d energy / d x; the energy [J]."""
+def tangents(
+    x, cells, grads, weights, row, curves, width, lame, volume, share, scale, projected, chosen, owner, part, slots,
+    data, out,
+):  # fmt: skip
+    """Tangent (projected to be positive semi-definite if asked) into data, out -= d energy / d x; the energy [J].
+
+    Of the chosen elements, and only what belongs to nodes that a part owns: rows, forces, energies of elements whose
+    first node it owns (as in `elements`, for several threads).
+    """
     k = cells.shape[1]
     n = 3 * k
     F, P, C = np.empty((3, 3)), np.empty((3, 3)), np.empty((3, 3))
@@ -242,19 +249,21 @@ def tangents(x, cells, grads, weights, row, curves, width, lame, volume, share, 
     U, V, T, w, H = np.empty((3, 3)), np.empty((3, 3)), np.empty((3, 3, 3)), np.empty(3), np.empty((3, 3))
     turned = np.empty((k, 3))
     total = 0.0
-    for e in range(len(cells)):
+    for at in range(len(chosen)):
+        e = chosen[at]
         m = row[e]
         K[:, :] = 0.0
         D[:] = 0.0
+        energy = 0.0
         vol, dilated, push, ddU = _dilated(x, cells[e], grads[e], weights[e], lame[m], share[m], volume[m], F, C)
-        total += vol * dilated * scale[e]
+        energy += vol * dilated * scale[e]
         framed = projected or volume[m] >= PRINCIPAL
         for g in range(weights.shape[1]):
             G = grads[e, g]
             _gradient(x, cells[e], G, F)
             v = weights[e, g] * scale[e]
             if framed:
-                total += v * _frame(F, curves[m], width[m], share[m], volume[m], projected, push, P, C, U, V, T, w, H)
+                energy += v * _frame(F, curves[m], width[m], share[m], volume[m], projected, push, P, C, U, V, T, w, H)
                 T *= v
                 for a in range(k):
                     for j in range(3):
@@ -263,13 +272,15 @@ def tangents(x, cells, grads, weights, row, curves, width, lame, volume, share, 
                     for a in range(b + 1):
                         framed_block(T, U, turned[a], turned[b], K[3 * a : 3 * a + 3, 3 * b : 3 * b + 3])
             else:
-                total += v * tangent(F, curves[m], width[m], share[m], volume[m], P, C, A, push)
+                energy += v * tangent(F, curves[m], width[m], share[m], volume[m], P, C, A, push)
             if ddU != 0.0:
                 _measure(F, volume[m], C)
             for b in range(k):
                 g0, g1, g2 = v * G[b, 0], v * G[b, 1], v * G[b, 2]
+                own = owner[cells[e, b]] == part
                 for i in range(3):
-                    out[cells[e, b], i] -= P[i, 0] * g0 + P[i, 1] * g1 + P[i, 2] * g2
+                    if own:
+                        out[cells[e, b], i] -= P[i, 0] * g0 + P[i, 1] * g1 + P[i, 2] * g2
                     if ddU != 0.0:
                         D[3 * b + i] += C[i, 0] * g0 + C[i, 1] * g1 + C[i, 2] * g2
                 if framed:
@@ -287,15 +298,19 @@ def tangents(x, cells, grads, weights, row, curves, width, lame, volume, share, 
             for r in range(n):
                 for c in range(n):
                     K[r, c] += ddU / (vol * scale[e]) * D[r] * D[c]
+        if owner[cells[e, 0]] == part:
+            total += energy
         S = slots[e]
         for b in range(k):
+            below = owner[cells[e, b]] == part
             for a in range(b + 1):
+                above = owner[cells[e, a]] == part
                 for i in range(3):
                     for c in range(3):
                         r, s = 3 * a + i, 3 * b + c
-                        if S[r, s] >= 0:
+                        if above and S[r, s] >= 0:
                             data[S[r, s]] += K[r, s]
-                        if a != b and S[s, r] >= 0:
+                        if below and a != b and S[s, r] >= 0:
                             data[S[s, r]] += K[r, s]
     return total
 

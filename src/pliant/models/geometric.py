@@ -15,7 +15,7 @@ inverted elements too, and its Hessian is bounded by a constant matrix that is f
 from __future__ import annotations
 
 from collections.abc import Mapping
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any
 
 import numpy as np
@@ -31,6 +31,7 @@ from pliant.models.geometric_proxy import Proxy
 from pliant.models.geometric_stiffness import LINEAR_LAWS, SecantCurve, shape_parameter
 from pliant.models.geometric_stretch import StretchCurve
 from pliant.models.geometric_turning import Turner
+from pliant.models.partition import Shared, added_up
 from pliant.models.prism_shear import AssumedShear
 from pliant.models.solid import SolidModel
 from pliant.robot import Robot
@@ -39,6 +40,7 @@ Array = np.ndarray
 #: Largest part of lambda that stays at the quadrature points, in shear moduli (as in `FemModel`, whose share is a bulk
 #: modulus: two thirds of the shear modulus are in |F - R|^2 already).
 _SHARE = {"tet4": np.inf, "tet10": 2.5 - 2.0 / 3.0, "hex8": 0.0}
+_TANGENT = 800.0  # [ns] that one quadrature point of a tetrahedron takes one thread
 _VOLUMES = {"mean": kernels.MEAN, "determinant": kernels.DETERMINANT, "cube-root": kernels.CUBE_ROOT}
 
 
@@ -160,24 +162,39 @@ class GeometricModel(SolidModel):
     def _elastic_force(self, x: Array, scale: list[Array], out: Array) -> float:
         total = 0.0
         for table, general, s in zip(self.local_tables, self._tables(), scale):
-            if table is None:
-                total += kernels.forces(x, *general, s, 0, len(s), out)
-            else:
-                total += local_kernels.tet_forces(x, *table, s, 0, len(s), out)
-        return float(total)
+            kernel: Any = kernels.forces if table is None else local_kernels.tet_forces
+            given = general if table is None else table
+            total += added_up(partial(kernel, x, *given, s), len(s), out)
+        return total
 
     def _elastic_tangent(self, x: Array, scale: list[Array], slots: list[Array], data: Array, out: Array) -> float:
         total = 0.0
-        for table, s, place, relief in zip(self._tables(), scale, slots, self._reliefs):
-            if relief is None or not self._projected:
-                total += kernels.tangents(x, *table, s, self._projected, place, data, out)
+        work = list(zip(self._tables(), scale, slots, self._reliefs))
+        shared = [relief is None or not self._projected for *_, relief in work]
+        partition = self._shared.partition(_TANGENT * sum(g.weights.size for g in self.layout.groups))
+        energies = np.zeros(partition.parts)
+
+        def add(part: int) -> None:
+            for (table, s, place, _), whole, chosen in zip(work, shared, partition.chosen[part]):
+                if whole:
+                    own = (s, self._projected, chosen, partition.owner, part, place)
+                    energies[part] += kernels.tangents(x, *table, *own, data, out)
+
+        self._shared.run(partition, add)
+        for (table, s, place, relief), whole in zip(work, shared):
+            if whole or relief is None:
                 continue
             # Prisms are projected together with what their shear has too much, which is negative.
             K = np.zeros((len(s), 18, 18))
-            total += kernels.tangents(x, *table, s, False, np.arange(K.size).reshape(K.shape), K.ravel(), out)
+            own = (s, False, np.arange(len(s)), np.zeros(len(x), dtype=np.int64), 0)
+            total += kernels.tangents(x, *table, *own, np.arange(K.size).reshape(K.shape), K.ravel(), out)
             K, held = relief.made_positive(x, K), place >= 0
             np.add.at(data, place[held], K[held])
-        return total
+        return total + float(energies.sum())
+
+    @cached_property
+    def _shared(self) -> Shared:
+        return Shared(self.layout.rest_nodes, [g.cells for g in self.layout.groups])
 
     _projected = False
 

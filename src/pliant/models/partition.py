@@ -17,6 +17,8 @@ from pliant.algebra.threads import thread_count, together
 
 # [ns] of work from which on a second thread is worth waking
 _WORTH = 4e5
+# elements from which on their forces are added up in chunks, and how many
+_FEW, _CHUNKS = 4000, 4
 
 
 @dataclass(frozen=True, eq=False)
@@ -103,3 +105,31 @@ class Shared:
                 work(part)
 
         together(take, partition.parts)
+
+
+def added_up(work: Callable[[int, int, NDArray], float], count: int, out: NDArray) -> float:
+    """Sum of work(first, last, sums) over chunks of elements, by several threads: into out, and of what it returns.
+
+    For work that is too light to be done twice at the seams of a partition. The chunks, and so the sums, do not depend
+    on the number of threads.
+
+    Args:
+        work: adds what the elements first..last contribute to an array like out; compiled, without interpreter lock.
+        count: number of elements.
+        out: where the sums go.
+    """
+    if count < _FEW:
+        return float(work(0, count, out))
+    bounds = [count * i // _CHUNKS for i in range(_CHUNKS + 1)]
+    sums = [out, *(np.zeros_like(out) for _ in range(_CHUNKS - 1))]
+    totals = [0.0] * _CHUNKS
+    waiting = iter(range(_CHUNKS))
+
+    def take(_: int) -> None:
+        for i in waiting:
+            totals[i] = work(bounds[i], bounds[i + 1], sums[i])
+
+    together(take, min(thread_count(), _CHUNKS))
+    for part in sums[1:]:
+        out += part
+    return float(sum(totals))

@@ -11,10 +11,9 @@ soft body. Its rate is watched, and where it would not be there in time Newton's
 
 from __future__ import annotations
 
-import os
 import time
 from collections.abc import Sequence
-from concurrent.futures import ThreadPoolExecutor
+from contextlib import nullcontext
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -22,6 +21,7 @@ import numpy as np
 from pliant._kernels import geometric_local as kernels
 from pliant.actuators import Chamber
 from pliant.algebra.anderson import Anderson
+from pliant.algebra.threads import use_threads
 from pliant.contact.contacts import Contacts
 from pliant.errors import ArgumentError
 from pliant.models.geometric_proxy import Proxy
@@ -37,7 +37,6 @@ if TYPE_CHECKING:
 Array = np.ndarray
 #: Unbalanced forces, relative to the largest force, with which a small step counts as the end.
 RESIDUAL = 3e-3
-_POOL = ThreadPoolExecutor(max_workers=max(1, min(8, os.cpu_count() or 1)))
 
 
 class LocalStep:
@@ -45,38 +44,17 @@ class LocalStep:
 
     Args:
         model: the geometric model.
-        threads: how many threads share the elements; default all cores (up to 8).
+        threads: how many threads share the elements; default `thread_count()`.
     """
 
     def __init__(self, model: GeometricModel, threads: int | None = None) -> None:
         self.model = model
-        self.threads = threads or _POOL._max_workers
-        self.tables = model.local_tables
+        self.threads = threads
 
     def elastic(self, x: Array, scale: list[Array], out: Array) -> float:
         """out -= d energy / d x; returns the energy [J]."""
-        total = 0.0
-        for table, general, s in zip(self.tables, self.model._tables(), scale):
-            n = len(s)
-            if table is None:
-                from pliant._kernels.geometric import forces
-
-                total += forces(x, *general, s, 0, n, out)
-                continue
-            parts = self.threads if n > 4000 else 1
-            if parts == 1:
-                total += kernels.tet_forces(x, *table, s, 0, n, out)  # type: ignore[call-arg]
-                continue
-            bounds = np.linspace(0, n, parts + 1).astype(int)
-            buffers = [out, *(np.zeros_like(out) for _ in range(parts - 1))]
-            jobs = [
-                _POOL.submit(kernels.tet_forces, x, *table, s, a, b, buffer)  # type: ignore[call-arg]
-                for a, b, buffer in zip(bounds[:-1], bounds[1:], buffers)
-            ]
-            total += sum(job.result() for job in jobs)
-            for buffer in buffers[1:]:
-                out += buffer
-        return total
+        with nullcontext() if self.threads is None else use_threads(self.threads):
+            return self.model._elastic_force(x, scale, out)
 
     def drive(self, index: Any, q: Array, x: Array) -> tuple[float, Array]:
         """Displacement of an actuator and its gradient in the degrees of freedom (nv,)."""
