@@ -20,6 +20,7 @@ from pliant.contact.layers import VolumeGrid, volume_contacts
 from pliant.contact.mesh import MeshObstacle
 from pliant.contact.obstacles import Obstacle, positive
 from pliant.contact.pairs import BodyContact, ContactPairs, SelfContact, SoftContact
+from pliant.contact.passage import went_through
 from pliant.contact.proximity import as_contacts, behind_at_rest, feature_pairs, without_vertices
 from pliant.contact.retention import retained
 from pliant.contact.solids import against_solid
@@ -198,6 +199,29 @@ class Detector:
         depth = crossing_depths(pairs, x, self.surface.prims, self.surface.body, allowed)
         chosen = np.flatnonzero(depth)
         return pairs[chosen, 0] * len(self.surface.prims) + pairs[chosen, 1], depth[chosen]
+
+    def passed(
+        self, before: Array, after: Array, previous: Contacts | None, obstacles: Sequence[Obstacle | SoftContact],
+        *, tolerance: float,
+    ) -> tuple[str, ...]:  # fmt: skip
+        """Names of rigid obstacles that the skin went through on its way between two configurations.
+
+        Nothing is looked at where the way is shorter than the alarm distance: there contacts are foreseen. `previous`
+        tells where the obstacles were before; `tolerance` is a depth that does not count [m].
+        """
+        x, y = (np.asarray(self.model.skin_positions(q), dtype=float) for q in (before, after))
+        poses = () if previous is None else previous.poses
+        names = []
+        for index, o in enumerate(obstacles):
+            if not isinstance(o, Obstacle):
+                continue
+            pose = (poses[index] if index < len(poses) else None) or o.pose
+            still = pose is o.pose
+            if still and float(np.abs(y - x).max(initial=0.0)) <= self.alarm:
+                continue
+            if went_through(self.surface, x, y, o, pose, tolerance=tolerance):
+                names.append(o.name)
+        return tuple(names)
 
     def _pairs(self, x: Array, marker: ContactPairs, index: int) -> Contacts:
         a, b = marker.pairs.T

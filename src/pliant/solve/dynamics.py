@@ -151,6 +151,14 @@ class Stepper:
         status, contacts = found.status, found.contacts
         if status.ok and contacts is not None and contacts.max_penetration > 1e-3 * self.problem.length:
             status = Status.PENETRATING
+        notes: tuple[str, ...] = ()
+        if status.ok and self.problem.detector is not None:
+            through = self.problem.detector.passed(
+                state.q, found.q, state.contacts, self.problem.obstacles, tolerance=1e-3 * self.problem.length
+            )
+            if through:
+                status = Status.PENETRATING
+                notes = (f"passed through {', '.join(through)} within one step: take smaller steps",)
         return State(
             q=found.q,
             v=v1,
@@ -160,6 +168,7 @@ class Stepper:
             time=state.time + h,
             contacts=contacts,
             status=status,
+            notes=notes,
             residual=found.residual,
             iterations=found.iterations,
             elapsed=clock.perf_counter() - begin,
