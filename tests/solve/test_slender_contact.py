@@ -52,9 +52,6 @@ def test_a_coil_in_space_slips_off_itself():
     assert np.ptp(model.skin_positions(state.q)[:, 1]) > 0.01  # it left its plane
 
 
-
-
-
 def test_a_wall_stops_a_beam_that_only_its_cables_hold():
     """The stiffness without drives is indefinite there; compliances of contacts are negative and must stay so."""
     model = pl.FemModel(pl.robots.golden_beam())

@@ -64,6 +64,13 @@ def test_a_command_beyond_the_limits_is_named_where_it_fails():
     assert np.isfinite(state.q).all()
 
 
+def test_b13_a_stroke_longer_than_the_cable_is_refused_at_once():
+    state = pl.equilibrium(pl.FemModel(pl.robots.finger()), {"cable": 1.0})
+    assert not state.ok
+    assert state.iterations == 0
+    assert any("cable cannot be pulled in by 1 m: its path is" in note for note in state.notes)
+
+
 def test_a_block_on_a_smooth_floor_rests_where_it_is():
     """Nothing holds it along the floor, and nothing drives it there: a neutral equilibrium, found in a few steps."""
     state = pl.equilibrium(box(fixations=()), obstacles=pl.Plane((0, 0, -1e-4), (0, 0, 1)))

@@ -61,6 +61,23 @@ def beyond_limits(robot: Robot, u: Array) -> list[str]:
     return out
 
 
+def impossible(model: Any, u: Array) -> list[str]:
+    """A sentence for every cable that is commanded to be pulled in by its whole length or more."""
+    robot = model.robot
+    far = driven_by_displacement(robot) & (u > 0.5 * length_scale(model))  # shorter strokes are worth a try anyway
+    if not far.any() or not hasattr(model, "cable_paths"):
+        return []
+    out, paths = [], model.cable_paths(model.rest)
+    for i in np.flatnonzero(far):
+        name = robot.actuators[i].name
+        if name not in paths:
+            continue
+        length = float(np.linalg.norm(np.diff(paths[name], axis=0), axis=1).sum())
+        if u[i] >= length:
+            out.append(f"{name} cannot be pulled in by {u[i]:g} m: its path is {length:g} m long at rest")
+    return out
+
+
 def check_model(model: Any) -> None:
     """An ArgumentError if something is not a mechanical model."""
     if not all(hasattr(model, name) for name in ("robot", "force", "skin_positions")):

@@ -10,7 +10,16 @@ import numpy as np
 
 from pliant.checks import count
 from pliant.contact.contacts import Contacts, ContactState
-from pliant.solve.commands import CommandLike, beyond_limits, check_state, command_vector, linearise, travel
+from pliant.solve.balance import balanced, inverted, mean_diagonal, unbalanced
+from pliant.solve.commands import (
+    CommandLike,
+    beyond_limits,
+    check_state,
+    command_vector,
+    impossible,
+    linearise,
+    travel,
+)
 from pliant.solve.far_start import far_start
 from pliant.solve.newton import LinearSystem
 from pliant.solve.problem import Problem
@@ -78,13 +87,20 @@ def equilibrium(
     origin = Iterate(q0, effort0, None if start is None else start.contacts)
     problem.begin(q0, origin.contacts)
     notes: list[str] = []
-    folding = start is not None and _inverted(model, q0)
-    near, spent = far_start(problem, target, start, budget=max_iterations) if turning else (None, 0)
+    folding = start is not None and inverted(model, q0)
+    refused = impossible(model, target)
+    far = turning and not refused
+    near, spent = far_start(problem, target, start, budget=max_iterations) if far else (None, 0)
     origin.iterations = spent
     begin_at = origin if near is None else Iterate(near.q, near.effort, near.contacts, spent)
-    found = _newton(problem, begin_at, target, None, max_iterations=min(40, max_iterations), folding=folding)
+    if refused:
+        found = Iterate(q0, effort0, origin.contacts, status=Status.STALLED)
+    else:
+        found = _newton(problem, begin_at, target, None, max_iterations=min(40, max_iterations), folding=folding)
     status = found.status
-    if not status.ok:
+    if refused:
+        notes.extend(refused + beyond_limits(model.robot, target))
+    elif not status.ok:
         loose = loose_motions(model)
         load = model.force(q0, np.where(problem.driven, 0.0, target))
         along = None if loose is None else sliding(problem, loose, found, target)
@@ -175,7 +191,7 @@ def _newton(
         if system is None:
             result.status = Status.SINGULAR
             return result
-        shift = 0.0 if system.exact else system.shift / max(float(np.abs(_mean_diagonal(K))), 1e-300)
+        shift = 0.0 if system.exact else system.shift / max(float(np.abs(mean_diagonal(K))), 1e-300)
         drives = rows.columns[:, : rows.drives] @ rows.force[: rows.drives]
         step = system.solve(force - drives)
         size = travel(model, step.dq)
@@ -200,12 +216,12 @@ def _newton(
             if contacts is not None:
                 contacts = contacts.followed(model.skin_positions(before), model.skin_positions(q))
             done = Iterate(q, effort, contacts, spent, system.factor, system.stable)
-            if not _balanced(problem, done, u, offset, K):
+            if not balanced(problem, done, u, offset, K):
                 continue
             if problem.overlooked(q, contacts):
                 best = np.inf
                 continue
-            done.status = Status.INVERTED if not folding and _inverted(model, q) else Status.CONVERGED
+            done.status = Status.INVERTED if not folding and inverted(model, q) else Status.CONVERGED
             if problem.depth(q, contacts) > problem.gap_tolerance * problem.length:
                 done.status = Status.PENETRATING  # a step went through: it must be shorter
             if not system.exact:
@@ -433,11 +449,11 @@ def _finish(
     if not status.ok and contacts is not None and len(contacts):
         known = contacts.forces.any()
         notes.append(f"contact forces {'are not in balance' if known else 'were not found: zeros mean unknown'}")
-    left, scale = _unbalanced(problem, found.q, found.effort, u, contacts)
+    left, scale = unbalanced(problem, found.q, found.effort, u, contacts)
     residual = float(np.abs(left).max(initial=0.0)) / scale
     displacement = model.displacement(found.q)
     if status.ok:
-        if _inverted(model, found.q):
+        if inverted(model, found.q):
             notes.append("some elements are inside out: the material law is used beyond its range")
         slack = problem.slackable & (found.effort[problem.driven] <= 0.0)
         slack &= displacement[problem.driven] > u[problem.driven] + 1e-9 * problem.length
@@ -467,34 +483,3 @@ def _finish(
         notes=tuple(notes),
         factor=found.factor if status.ok else None,
     )
-
-
-def _unbalanced(
-    problem: Problem, q: Array, effort: Array, u: Array, contacts: Contacts | None
-) -> tuple[Array, float]:
-    """The force that is left over (nv,), and the size of the largest load at play."""
-    model = problem.model
-    rows = problem.rows(q, effort, u, contacts)
-    load = rows.columns[:, rows.drives :] @ rows.force[rows.drives :]
-    driven = model.actuation(q, effort) @ effort if model.nu else np.zeros(model.nv)
-    weight = model.force(model.rest, np.zeros(model.nu))
-    scale = max(*(float(np.abs(x).max(initial=0.0)) for x in (load, driven, weight)), 1e-12)
-    return model.force(q, effort) + load, scale
-
-
-def _balanced(problem: Problem, found: Iterate, u: Array, offset: Array | None, K: Any) -> bool:
-    """Are forces balanced where Newton's method stopped? Where K is nearly singular a short step does not say so."""
-    left, scale = _unbalanced(problem, found.q, found.effort, u, found.contacts)
-    if offset is not None:
-        left = left - offset
-    size = float(np.abs(left).max(initial=0.0))
-    return size <= max(1e-6 * scale, 1e-9 * _mean_diagonal(K) * problem.length)
-
-
-def _inverted(model: Any, q: Array) -> bool:
-    check = getattr(model, "inverted", None)
-    return check is not None and bool(check(q))
-
-
-def _mean_diagonal(K: Any) -> float:
-    return float(np.abs(K.diagonal()).mean())

@@ -110,7 +110,7 @@ def _named(model: Any, Z: Array) -> str:
         along = [a for a, e in zip("xyz", np.eye(3)) if _spanned(S, np.tile(e, (len(own), 1)).ravel())]
         about = [a for a, e in zip("xyz", np.eye(3)) if _spanned(S, np.cross(e, arm).ravel())]
         ways = [f"{verb} {', '.join(axes)}" for verb, axes in (("move along", along), ("turn about", about)) if axes]
-        more = int((np.linalg.svd(S, compute_uv=False) > 1e-6 * np.linalg.norm(S, 2)).sum()) - len(along) - len(about)
+        more = int((np.linalg.svd(S, compute_uv=False) > 1e-3 * np.linalg.norm(S, 2)).sum()) - len(along) - len(about)
         if more > 0 and S.any():
             ways.append(f"turn in {more} other way(s)")
         if ways:
@@ -124,5 +124,5 @@ def _spanned(S: Array, motion: Array) -> bool:
     size = float(np.linalg.norm(motion))
     if size == 0.0:
         return False
-    left = motion - S @ np.linalg.lstsq(S, motion, rcond=None)[0]
-    return float(np.linalg.norm(left)) < 1e-4 * size
+    left = motion - S @ np.linalg.lstsq(S, motion, rcond=1e-3)[0]
+    return float(np.linalg.norm(left)) < 1e-3 * size
