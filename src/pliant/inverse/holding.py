@@ -59,21 +59,17 @@ class Holding:
         With S = M (I + G M)^-1 and F + U^T M U the matrix wanted, its inverse is F^-1 - F^-1 U^T S U F^-1. rho is zero
         where K itself is positive definite.
         """
-        k = len(self.added)
+        one = np.eye(len(self.added))
         if _definite(np.diag(1.0 / self.added) - flexibility):
             return np.linalg.inv(flexibility - np.diag(1.0 / self.added)), 0.0
         half = np.linalg.cholesky(flexibility)
         scale = self.size / max(float(np.einsum("ij,ij->i", self.rows, self.rows).mean()), 1e-300)
         square = self.rows.T @ self.rows
         for part in _STIFFNESS:
-            rho = part * scale
-            M = rho * square - np.diag(self.added)
-            inner = np.eye(k) + half.T @ M @ half
-            if _definite(inner):
-                # M (I + G M)^-1 with G = half half^T, kept symmetric
-                left = np.linalg.solve(half.T, np.eye(k))
-                S = left @ (np.eye(k) - np.linalg.inv(inner)) @ left.T
-                return 0.5 * (S + S.T), rho
+            M = part * scale * square - np.diag(self.added)
+            if _definite(one + half.T @ M @ half):
+                S = np.linalg.solve(one + M @ flexibility, M)
+                return 0.5 * (S + S.T), part * scale
         return None
 
 
@@ -88,10 +84,7 @@ def hold(K: Any, rows: Any, value: Array, pressing: Array) -> Holding | None:
     """
     if rows is None or not pressing.any():
         return None
-    chosen = np.flatnonzero(pressing)
-    some = rows[chosen]
-    dense = some.toarray() if sp.issparse(some) else np.asarray(some)
-    touched = np.flatnonzero(np.abs(dense).max(axis=0))
+    some, touched = _compact(rows if sp.issparse(rows) else sp.csr_matrix(rows), pressing)
     if not len(touched):
         return None
     sparse = isinstance(K, SymmetricMatrix)
@@ -109,7 +102,17 @@ def hold(K: Any, rows: Any, value: Array, pressing: Array) -> Holding | None:
         return None
     k = len(touched)
     units = sp.csr_matrix((np.ones(k), touched.astype(np.int32), np.arange(k + 1, dtype=np.int32)), shape=(k, nv))
-    return Holding(chosen, dense[:, touched], value[chosen], units, added, size, factor)
+    return Holding(np.flatnonzero(pressing), some, value[pressing], units, added, size, factor)
+
+
+def _compact(rows: Any, chosen: Array) -> tuple[Array, Array]:
+    """Some rows of a CSR matrix over the columns that they touch (r, k), dense, and those columns (k,)."""
+    entries = np.repeat(chosen, np.diff(rows.indptr))
+    touched, column = np.unique(rows.indices[entries], return_inverse=True)
+    line = np.repeat(np.arange(int(chosen.sum())), np.diff(rows.indptr)[chosen])
+    out = np.zeros((int(chosen.sum()), len(touched)))
+    np.add.at(out, (line, column), rows.data[entries])
+    return out, touched
 
 
 def _definite(matrix: Array) -> bool:
