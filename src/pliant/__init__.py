@@ -85,6 +85,7 @@ _HOME: dict[str, str] = {
     "follow": "pliant.inverse.follow",
     "workspace": "pliant.inverse.workspace",
     "Loop": "pliant.inverse.loop",
+    "use_threads": "pliant.algebra.threads",
     # targets
     "PointTarget": "pliant.inverse.targets",
     "PointsTarget": "pliant.inverse.targets",

@@ -21,6 +21,7 @@ from pliant.actuators import PointForce as PointForce
 from pliant.actuators import Slide as Slide
 from pliant.actuators import Stiffness as Stiffness
 from pliant.actuators import Wrench as Wrench
+from pliant.algebra.threads import use_threads as use_threads
 from pliant.bodies import Fixation as Fixation
 from pliant.bodies import Point as Point
 from pliant.bodies import RigidBody as RigidBody

@@ -16,8 +16,9 @@
 but several right-hand sides cost several times more, and the supernodal method is the faster on everything
 else (docs/benchmarks/factorisation.md).
 
-The compiled factorisation calls scipy's BLAS and keeps it to one thread, except for large bodies, where
-threads pay. It releases the interpreter lock, so that several Python threads can factorise at once.
+The compiled factorisation calls scipy's BLAS, keeps that to one thread, and shares its own tasks among threads
+(`pliant.algebra.threads`) where there is enough to do. Factors and solutions are the same for any number of them, to
+the last bit. The interpreter lock is released, so that several Python threads can factorise at once.
 """
 
 from __future__ import annotations
