@@ -74,3 +74,25 @@ def test_ten_moves_of_the_sliders(name: str) -> None:
         assert state.iterations <= 150
         same = flex(model, u, obstacles=around, start=state)
         assert same.ok and np.abs(same.q - state.q).max() < 1e-5
+
+
+@pytest.mark.parametrize(
+    ("argument", "options"),
+    [("iterations", {"iterations": 0}), ("tolerance", {"tolerance": float("nan")}), ("stride", {"stride": -1.0}),
+     ("start", {"start": 3})],
+)  # fmt: skip
+def test_flex_refuses_what_is_no_option(finger: pl.GeometricModel, argument: str, options: dict) -> None:
+    with pytest.raises(pl.ArgumentError, match=argument):
+        flex(finger, {"air": 1e-6}, **options)
+
+
+def test_flex_and_ratios_refuse_strangers_by_name(finger: pl.GeometricModel) -> None:
+    with pytest.raises(pl.ArgumentError, match="equilibrium"):
+        flex(pl.FemModel(finger.robot), {"air": 1e-6})
+    for ratio in (0.0, -1.0, float("nan"), "x", None):
+        with pytest.raises(pl.ArgumentError, match=r"ratios\['air'\]"):
+            finger.command({"air": ratio})
+    with pytest.raises(pl.ArgumentError, match="ratios"):
+        finger.command([2.0])
+    with pytest.raises(pl.ArgumentError, match="another model"):
+        finger.ratios(None)

@@ -24,6 +24,7 @@ from pliant._kernels import geometric as kernels
 from pliant._kernels import geometric_local as local_kernels
 from pliant.actuators import Cable, Chamber, DielectricLayer, PressureCurve
 from pliant.algebra.factorisation import NotPositiveDefinite, factorise
+from pliant.checks import configuration, finite, instance, positive
 from pliant.errors import ArgumentError
 from pliant.materials.material import Material, Mode
 from pliant.models.geometric_dielectric import LayerCapacity, prestretched
@@ -93,7 +94,7 @@ class GeometricModel(SolidModel):
         curves: list[SecantCurve | StretchCurve] = []
         lame, shapes, volumes, shears = [], [], [], []
         for i, m in enumerate(self.materials):
-            nu = m.poisson if poisson is None else float(poisson)
+            nu = m.poisson if poisson is None else finite("poisson", poisson)
             try:
                 shapes.append(shape_parameter(nu))
             except ArgumentError as error:
@@ -235,15 +236,13 @@ class GeometricModel(SolidModel):
                 is driven by effort.
         """
         out = {}
-        for name, given in ratios.items():
+        for name, given in instance("ratios", ratios, Mapping).items():
             i = self.robot.actuator_index(name)
-            a, measure, ratio = self.robot.actuators[i], self.rest_measures[i], float(given)
+            a, measure, ratio = self.robot.actuators[i], self.rest_measures[i], positive(f"ratios[{name!r}]", given)
             if np.isnan(measure):
                 raise ArgumentError(
                     f"ratios[{name!r}]", f"a {a.kind} has no ratio", "cables, chambers, dielectric layers"
                 )
-            if not (np.isfinite(ratio) and ratio > 0.0):
-                raise ArgumentError(f"ratios[{name!r}]", f"{given}", "a finite number greater than 0")
             if a.drive != "displacement":
                 raise ArgumentError(f"ratios[{name!r}]", "the actuator is driven by effort", "drive='displacement'")
             if isinstance(a, Cable):
@@ -262,9 +261,10 @@ class GeometricModel(SolidModel):
             emptying: take the branch of the hysteresis on which the chamber is emptied.
         """
         ratios = {}
-        for name, pressure in pressures.items():
+        for name, pressure in instance("pressures", pressures, Mapping).items():
             curve = self._curve(name)
-            ratios[name] = curve.volume_ratio(float(pressure), emptying=emptying)
+            given = finite(f"pressures[{name!r}]", pressure)
+            ratios[name] = curve.volume_ratio(given, emptying=emptying)
         return self.command(ratios)
 
     def measured_pressures(self, state: Any, *, emptying: bool = False) -> dict[str, float]:
@@ -281,7 +281,7 @@ class GeometricModel(SolidModel):
 
     def ratios(self, state: Any) -> dict[str, float]:
         """The ratios that a state has reached: length, volume or area over its value at rest."""
-        delta = self.displacement(getattr(state, "q", state))
+        delta = self.displacement(configuration(self, state))
         out = {}
         for a, d, measure in zip(self.robot.actuators, delta, self.rest_measures):
             if isinstance(a, Cable):

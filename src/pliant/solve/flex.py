@@ -21,11 +21,13 @@ import numpy as np
 
 from pliant.actuators import Chamber, DielectricLayer
 from pliant.algebra.factorisation import NotPositiveDefinite
+from pliant.checks import count, positive
 from pliant.contact.contacts import Contacts
 from pliant.errors import ArgumentError, PliantError
+from pliant.models.contract import Turning
 from pliant.models.geometric_turning import Turner
 from pliant.solve.chords import chord
-from pliant.solve.commands import CommandLike, command_vector
+from pliant.solve.commands import CommandLike, check_state, command_vector
 from pliant.solve.newton import LinearSystem, Rows
 from pliant.solve.problem import Problem
 from pliant.solve.settling import Settler
@@ -75,10 +77,11 @@ def flex(
         contact_distance: gap at which contact begins [m].
         strict: raise `SolveError` with the state attached if the solve does not succeed.
     """
-    if stride is None:
-        stride = model.stride
-    if not stride > 0.0:
-        raise ArgumentError("stride", f"{stride}", "a positive number")
+    check_state(model, start, "start")
+    if not isinstance(model, Turning):
+        raise ArgumentError("model", f"a {type(model).__name__}", "a model with turning steps; `equilibrium` takes all")
+    stride = model.stride if stride is None else positive("stride", stride)
+    iterations, tolerance = count("iterations", iterations), positive("tolerance", tolerance)
     solver = Flexing(model, obstacles, alarm=alarm, contact_distance=contact_distance)
     begin = time.perf_counter()
     for attempt in range(3):
