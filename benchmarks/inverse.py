@@ -6,11 +6,11 @@ process time (several programs may share the machine), one thread: the median ov
 lowest fifth, which other programs disturb less; phases are lowest fifths. Theirs were measured on other machines
 (thesis: i7 3.6 GHz, 2018) or on an ordinary two-core server (SOFA v25.06).
 
-    python benchmarks/inverse.py [--steps 60] [--only NAME] [--again]
+    python benchmarks/inverse.py --all                       the whole page from scratch (about 8 minutes alone)
+    python benchmarks/inverse.py [--steps 60] [--only NAME] [--write]
 
-With --again a row that was measured before is kept if it was less disturbed (its lowest fifth is lower). Keeps its rows
-in out/inverse.json and writes docs/benchmarks/inverse.md and docs/images/inverse_phases.png from all
-rows that are there.
+Keeps its rows in out/inverse.json and writes docs/benchmarks/inverse.md and docs/images/inverse_phases.png from all rows
+that are there; --write only does the latter. --all also runs benchmarks/inverse_cost.py and benchmarks/qpcc.py.
 """
 
 from __future__ import annotations
@@ -32,6 +32,7 @@ from pliant.solve.problem import Problem
 
 sys.path.insert(0, str(Path(__file__).parent))
 import inverse_cost
+import qpcc
 from inverse_contact_scenes import SCENES, ContactScene
 from inverse_scenes import Scene, scenes
 from process_clock import use_process_time
@@ -196,6 +197,17 @@ def draw(rows: dict[str, dict[str, Any]], path: Path) -> None:
     figure.savefig(path, dpi=110)
 
 
+def bars(rows: dict[str, dict[str, Any]]) -> str:
+    """Every row with a reference against its bar: half of the time of SOFA, a quarter of that of the thesis."""
+    lines = ["| scene | bar [ms] | ours [ms] | met |", "|---|---|---|---|"]
+    for name, r in rows.items():
+        if r["reference"] is not None:
+            bar = r["reference"] / (2.0 if r["source"] == "SOFA" else 4.0)
+            met = "yes" if r["step"] <= bar else "no"
+            lines.append(f"| {name} | {1e3 * bar:.2f} | {1e3 * r['step']:.2f} | {met} |")
+    return "\n".join(lines)
+
+
 def write(rows: dict[str, dict[str, Any]], order: list[str]) -> None:
     """The page and its picture."""
     rows = {k: rows[k] for k in order if k in rows}
@@ -222,6 +234,14 @@ def write(rows: dict[str, dict[str, Any]], order: list[str]) -> None:
             "fifths).\n\n![Cost against DoFs, contacts and actuators](../images/inverse_cost.png)\n\n"
             + inverse_cost.table(json.loads(kept.read_text())) + "\n"
         )  # fmt: skip
+    dense = Path("out/qpcc.json")
+    if dense.exists():
+        parts.append(
+            "\n## The QPCC alone\n\nWhole `solve_qpcc` on random problems of the sizes of the thesis "
+            "(`benchmarks/qpcc.py`, medians of ten): cold from zero efforts, its contact set found by an LCP; warm from "
+            "the solution.\n\n" + qpcc.table(json.loads(dense.read_text())) + "\n"
+        )  # fmt: skip
+    parts.append("\n## The bars\n\n" + bars(rows) + "\n")
     notes = Path("benchmarks/inverse_notes.md")
     if notes.exists():
         parts.append("\n" + notes.read_text())
@@ -233,10 +253,15 @@ def main() -> None:
     parser = argparse.ArgumentParser()
     parser.add_argument("--steps", type=int, default=60)
     parser.add_argument("--only", default="")
-    parser.add_argument("--again", action="store_true")
+    parser.add_argument("--all", action="store_true")
+    parser.add_argument("--write", action="store_true")
     options = parser.parse_args()
     use_process_time()
     kept = Path("out/inverse.json")
+    if options.all:
+        kept.unlink(missing_ok=True)
+        inverse_cost.run()
+        qpcc.main()
     rows = json.loads(kept.read_text()) if kept.exists() else {}
     static = {s.name: s for s in scenes()}
     work: dict[str, Any] = {name: lambda s=s: measure(s, options.steps) for name, s in static.items()}
@@ -246,11 +271,9 @@ def main() -> None:
         for name, dt in DYNAMIC.items()
     }
     for name, run in work.items():
-        if options.only in name:
-            row = run()
-            print(line(name, row), flush=True)
-            if not (options.again and name in rows and rows[name]["quiet"] < row["quiet"]):
-                rows[name] = row
+        if options.only in name and not options.write:
+            rows[name] = run()
+            print(line(name, rows[name]), flush=True)
             kept.parent.mkdir(exist_ok=True)
             kept.write_text(json.dumps(rows))
     write(rows, list(work))

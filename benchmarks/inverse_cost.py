@@ -123,15 +123,20 @@ def table(results: dict[str, list[dict[str, float]]]) -> str:
     return "\n".join(lines)
 
 
-def main() -> None:
+def run(steps: int = 30) -> None:
     """Measure, draw, keep."""
-    parser = argparse.ArgumentParser()
-    parser.add_argument("--steps", type=int, default=30)
-    results = measure(parser.parse_args().steps)
+    results = measure(steps)
     draw(results, Path("docs/images/inverse_cost.png"))
     Path("out").mkdir(exist_ok=True)
     Path("out/inverse_cost.json").write_text(json.dumps(results))
     print(table(results))
+
+
+def main() -> None:
+    """The same from the shell."""
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--steps", type=int, default=30)
+    run(parser.parse_args().steps)
 
 
 if __name__ == "__main__":

@@ -1,6 +1,6 @@
 """Time of the dense solvers of the inverse problem: QP, LCP, QPCC pieces, whole QPCC.
 
-Run: OMP_NUM_THREADS=1 python benchmarks/qpcc.py
+Run: OMP_NUM_THREADS=1 python benchmarks/qpcc.py    (about a minute; keeps its rows in out/qpcc.json, for the page)
 
 Baselines in the same run: DAQP for the QP, the full formulation of a piece for the reduced one (spec 9.7).
 Printed beside: the thesis on a desktop i7 3.60 GHz (spec 9.7, 10.3, 13.4). Random problems as in spec 17.6.
@@ -8,8 +8,10 @@ Printed beside: the thesis on a desktop i7 3.60 GHz (spec 9.7, 10.3, 13.4). Rand
 
 from __future__ import annotations
 
+import json
 import time
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -24,13 +26,13 @@ Row = dict[str, Any]
 
 
 def median_time(call: Callable[[], Any], repeats: int = 30) -> float:
-    """Median time of a call [us] after one warm-up."""
+    """Median process time of a call [us] after one warm-up."""
     call()
     times = []
     for _ in range(repeats):
-        start = time.perf_counter()
+        start = time.process_time()
         call()
-        times.append(time.perf_counter() - start)
+        times.append(time.process_time() - start)
     return 1e6 * float(np.median(times))
 
 
@@ -207,6 +209,17 @@ def global_rows(rng: np.random.Generator) -> list[Row]:
     return rows
 
 
+def table(rows: list[Row]) -> str:
+    """The QPCC rows as a table."""
+    lines = ["| QPCC | cold [ms] | warm [ms] | pieces | thesis [ms] |", "|---|---|---|---|---|"]
+    for r in rows:
+        if "thesis_us" in r:
+            times = " | ".join(f"{1e-3 * r[k]:.3f}" for k in ("cold_us", "warm_us"))
+            name = r["case"].removeprefix("QPCC ")
+            lines.append(f"| {name} | {times} | {r['pieces']:.1f} | {1e-3 * r['thesis_us']:.2f} |")
+    return "\n".join(lines)
+
+
 def main() -> list[Row]:
     """All rows, also printed."""
     rng = np.random.default_rng(0)
@@ -214,6 +227,8 @@ def main() -> list[Row]:
     for row in rows:
         numbers = "  ".join(f"{k} {v:.3g}" for k, v in row.items() if k != "case")
         print(f"{row['case']:42s} {numbers}")
+    Path("out").mkdir(exist_ok=True)
+    Path("out/qpcc.json").write_text(json.dumps(rows, default=float))
     return rows
 
 
