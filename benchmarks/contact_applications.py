@@ -125,7 +125,7 @@ ROBOTS: dict[str, Callable[[], Row]] = {
     "sphere, 20 moduli + pressure": sphere,
     "three fingertips": fingers,
     "trunk with cup": cup,
-    "trunk with cup, converged": lambda: cup(15),
+    "cup, converged inverse": lambda: cup(15),
     "catheter": catheter,
 }
 

@@ -18,7 +18,7 @@ from pliant.inverse.condense import Condensed, condense
 from pliant.inverse.limits import Limit, actuator_limits, joints, own_bounds, split
 from pliant.inverse.mechanics import Implicit, Static
 from pliant.inverse.nested import Curvature, Equilibria, Proposal, descend
-from pliant.inverse.qpcc import FRICTIONLESS, QPCC, QPCCSolution, solve_qpcc
+from pliant.inverse.qpcc import FRICTIONLESS, QPCC, QPCCSolution, QPCCStatus, solve_qpcc
 from pliant.inverse.redundancy import least_effort
 from pliant.inverse.restarts import downhill, other_starts
 from pliant.inverse.targets import Target
@@ -139,17 +139,17 @@ def invert(
 
 def _run(setting: Problem, mechanics: Any, work: Work, options: Options, iterations: int) -> tuple[Status, int]:
     """Iterate from where `work` is: all at once while that works, nested where it does not. Status and iterations."""
-    status = Status.MAX_ITERATIONS
+    begun = work.q, work.effort, work.contacts
     fast = iterations if mechanics.inertial else min(iterations, _FAST)
-    count = _approach(setting, mechanics, work, options, fast) if iterations > 1 else 0
-    for _ in range(fast):
-        count += 1
-        done = _iterate(setting, mechanics, work, options, careful=iterations > 1)
-        if done is not None:
-            status = done
-            break
+    status, count = _fast(setting, mechanics, work, options, fast, careful=iterations > 1)
     if iterations == 1 or mechanics.inertial:
         return status, count
+    if setting.obstacles and work.dared and not status.ok and status is not Status.RELAXED:
+        # plain steps led into contacts where none would do: once more, with all of them tested
+        work.q, work.effort, work.contacts = begun
+        work.daring = False
+        status, more = _fast(setting, mechanics, work, options, fast, careful=True)
+        count += more
     if not status.ok and status is not Status.RELAXED and fast < iterations:
         status, more = _nested(setting, work, options, iterations)
         count += more
@@ -161,6 +161,19 @@ def _run(setting: Problem, mechanics: Any, work: Work, options: Options, iterati
             break
         status, count = found, count + more
     return status, count
+
+
+def _fast(
+    setting: Problem, mechanics: Any, work: Work, options: Options, most: int, *, careful: bool
+) -> tuple[Status, int]:
+    """The iteration of everything at once."""
+    count = _approach(setting, mechanics, work, options, most) if careful else 0
+    for _ in range(most):
+        count += 1
+        done = _iterate(setting, mechanics, work, options, careful=careful)
+        if done is not None:
+            return done, count
+    return Status.MAX_ITERATIONS, count
 
 
 def _elsewhere(
@@ -270,6 +283,9 @@ def _solve(
     if work.contacts is not None and len(work.contacts) and (work.contacts.forces > 0).any():
         warm = (work.contacts.forces > 0).astype(np.int8)
     solution = solve_qpcc(qpcc, search=options.search, start=work.effort, contact_set=warm)  # type: ignore[arg-type]
+    if solution.status is QPCCStatus.INFEASIBLE and options.search == "local" and len(qpcc.dc):
+        # no contact set near the start holds: that need not be so for others
+        solution = solve_qpcc(qpcc, search="multistart", start=work.effort, starts=4)
     effort, contact = solution.effort, solution.contact
     if options.least:
         effort, contact = least_effort(qpcc, solution)
@@ -300,14 +316,15 @@ def _iterate(setting: Problem, mechanics: Any, work: Work, options: Options, *, 
         size = travel(setting.model, dq)
         if not np.isfinite(size):
             return Status.DIVERGED
-        if careful and attempt == 0 and mechanics.inertial and not condensed.springs:
+        near = size <= 2e-3 * setting.length or not options.least  # the least efforts of far poses tell little
+        if careful and near and attempt == 0 and mechanics.inertial and not condensed.springs:
             better = work.acceleration.mixed(work.effort, effort, contact, qpcc)
             if better is not None:
                 effort, contact = better
                 dq = condensed.step(effort, contact)
         stroke = condensed.displacement.value(effort, contact)
         effort, contact = condensed.true_effort(effort, contact), condensed.true_contact(effort, contact)
-        plain = not mechanics.inertial and open_before and not contact.any()
+        plain = work.daring and not mechanics.inertial and open_before and not contact.any()
         small = size <= 1e-4 * setting.length
         if not careful or small or (plain and _admissible(setting, mechanics, work, dq, effort)):
             break
@@ -323,6 +340,7 @@ def _iterate(setting: Problem, mechanics: Any, work: Work, options: Options, *, 
     work.proximal = proximal
     part = setting.furthest(work.q, dq)
     if plain and careful:
+        work.dared = True
         part = min(part, 0.33 * setting.length / max(size, 1e-300))
         cost = float(now @ now)
         work.waited = 0 if size < 0.9 * work.shortest or cost < 0.1 * work.lowest else work.waited + 1
@@ -382,6 +400,7 @@ def _nested(setting: Problem, work: Work, options: Options, iterations: int) -> 
         condensed = _condense(setting, mechanics, work, options)
         assert condensed is not None  # an equilibrium is admissible
         touching = b"" if work.contacts is None else (work.contacts.forces > 0.0).tobytes()
+        work.bend = None
         if condensed.now.size and not options.least and touching.count(1) == 0:
             unit = 1.0 / np.sqrt(np.maximum(np.diag(condensed.displacement.effort), 1e-300))
             work.bend = curvature.learn(state.effort, condensed.objective.effort, condensed.now, unit, touching)
