@@ -79,14 +79,15 @@ def median_ms(call, repeats: int = 30) -> tuple[float, float]:
 def beam(cells=(25, 4, 4), size=(0.1, 0.015, 0.015)) -> tuple[np.ndarray, np.ndarray]:
     """Surface of a box, 434 nodes."""
     cells = np.array(cells)
-    points, quads = [], []
+    points: list[np.ndarray] = []
+    quads: list[np.ndarray] = []
     for axis in range(3):
         u, v = (axis + 1) % 3, (axis + 2) % 3
         for side in (0, 1):
             i, j = np.meshgrid(np.arange(cells[u] + 1), np.arange(cells[v] + 1), indexing="ij")
             p = np.zeros((i.size, 3), dtype=int)
             p[:, u], p[:, v], p[:, axis] = i.ravel(), j.ravel(), side * cells[axis]
-            base = sum(map(len, points))
+            base = sum(len(k) for k in points)
             a = (np.arange(cells[u])[:, None] * (cells[v] + 1) + np.arange(cells[v])).ravel() + base
             ring = [a, a + cells[v] + 1, a + cells[v] + 2, a + 1]
             quads.append(np.stack(ring if side else ring[::-1], axis=1))
