@@ -1,9 +1,12 @@
 """Candidates: lists that are kept answer exactly as lists that are made anew."""
 
+from pathlib import Path
+
 import numpy as np
 import pytest
 
 from pliant._kernels import clusters
+from pliant.algebra.threads import use_threads
 from pliant.contact import BodyContact, Detector, MeshObstacle, SelfContact
 from pliant.contact.candidates import Candidates
 from pliant.contact.proximity import local_minima
@@ -72,3 +75,31 @@ def test_soft_bodies_and_rigid_meshes_have_their_own_lists(make):
         assert np.array_equal(found.gap, fresh.gap)
         assert (found.obstacle == 0).any() == (shift < 0.2)
         assert (found.obstacle == 1).any()
+
+
+def test_threads_change_nothing_not_even_the_order(make, monkeypatch):
+    monkeypatch.setattr("pliant.contact.candidates._MANY", 100)
+    x, t, path = approach(make, 0)
+    surface = Surface(t, np.zeros((0, 2), dtype=int), np.zeros(len(x)), np.zeros(len(x), dtype=int))
+    tree, allowed = Tree(surface, x), np.ones((1, 1), dtype=bool)
+    for y in path[:3]:
+        faces = surface.faces(y)
+        tree.refit(faces, slack=0.1)
+        lists = []
+        for threads in (1, 2, 3):
+            with use_threads(threads):
+                near = Candidates(alarm=0.2, allowed=allowed, rest=x)
+                lists.append(near.refresh(tree, faces, tree, faces))
+        assert len(lists[0][0]) > 20
+        for other in lists[1:]:
+            assert all(np.array_equal(a, b) for a, b in zip(lists[0], other, strict=True))
+
+
+def test_one_package_searches_for_pairs():
+    """There is one detection code: nobody else uses its kernels."""
+    source = Path(clusters.__file__).parent.parent
+    own = ("clusters", "facing", "proximity", "sight", "crossing")
+    for file in source.rglob("*.py"):
+        if file.parent.name not in ("contact", "_kernels"):
+            text = file.read_text()
+            assert not any(f"_kernels.{name}" in text for name in own), file
