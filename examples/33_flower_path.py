@@ -45,7 +45,7 @@ def main(quick: bool = False) -> float:
     reach.set(xlabel="distance from the axis [mm]", ylabel="height [mm]", title="tip, chambers filled to 240 kPa")
     reach.legend(fontsize=7)
 
-    middle = flex(model, np.full(3, 160e3))
+    middle = flex(model, np.full(3, 190e3))
     apex = model.locate(middle, "tip").position
     scale = 0.25 if quick else 1.0  # linear elements are too stiff for the whole flower
     path = flower(apex, radius=scale * 0.040, half_width=scale * 0.012, drop=scale * 0.012, count=4 if quick else 36)
