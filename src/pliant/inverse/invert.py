@@ -31,6 +31,7 @@ from pliant.state import Command, State, Status
 Array = np.ndarray
 _FAST = 25  # all-at-once iterations before the safe, nested ones take over
 _PATIENCE = 6  # iterations without a shorter step before the safe ones take over
+_FAR = 0.02  # of the robot's size: after larger steps contact forces are not to be relied on
 _NOISE = 1e-7  # of the robot's size: several steps below this in a row end the iteration too
 _STEP = 1e-9  # of the robot's size: a smaller step ends the iteration
 
@@ -251,7 +252,9 @@ def _condense(setting: Problem, mechanics: Any, work: Work, options: Options) ->
     unbalanced, matrix = mechanics.linearise(work.q, work.effort)
     if not np.isfinite(unbalanced).all():
         return None
-    total = setting.tangent(work.q, matrix, work.contacts)  # contact forces turn as the robot moves
+    # Contact forces turn as the robot moves. After a large step they are guesses that would only mislead the next one.
+    settled = not work.moved > _FAR * setting.length
+    total = setting.tangent(work.q, matrix, work.contacts) if settled else matrix
     work.spend("assembly", time.perf_counter() - clock)
     for convex in (False, True):
         condensed = condense(
@@ -396,7 +399,7 @@ def _nested(setting: Problem, work: Work, options: Options, iterations: int) -> 
     curvature = Curvature()
 
     def linearised(state: State) -> Condensed:
-        work.q, work.effort, work.contacts = state.q, state.effort, state.contacts
+        work.q, work.effort, work.contacts, work.moved = state.q, state.effort, state.contacts, 0.0
         condensed = _condense(setting, mechanics, work, options)
         assert condensed is not None  # an equilibrium is admissible
         touching = b"" if work.contacts is None else (work.contacts.forces > 0.0).tobytes()

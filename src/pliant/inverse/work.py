@@ -51,6 +51,8 @@ class Work:
     proximal: float
     small: int = 0
     turns: int = 0
+    daring: bool = True  # plain steps may be taken
+    dared: bool = False  # some were
     waited: int = 0  # iterations since the step was last shorter, or the cost much lower, than all before
     shortest: float = float("inf")
     lowest: float = float("inf")
