@@ -25,7 +25,7 @@ Array = np.ndarray
 _TURN = 0.2  # change of the sum of two unit normals' components that the longest list survives
 _USES = 6.0  # queries for which a list with a reserve is meant to serve; for fewer it does not pay
 NOTHING = np.zeros(0, dtype=np.int64)
-_MANY = 8000  # primitives from which on several threads search for pairs
+_MANY = 16000  # primitives of both trees from which on several threads search for pairs
 _PARTS = 8  # into which they divide the work; the list does not depend on it
 _EMPTY = np.zeros((0, 2), dtype=np.int32)
 
