@@ -31,7 +31,7 @@ def _distance(p, a, axis, length, radius, ends):
 
 @njit(cache=True)
 def _beside_axis(corners, a, axis, length, radius, best):
-    """Lowest point of one evenly thick simplex by projection along the axis; False where an end of the obstacle may matter.
+    """Lowest point of one evenly thick simplex by projection along the axis; False where an end may matter.
 
     Across the axis a simplex is a triangle or a segment in the plane, and its point nearest to the axis lies on an
     edge (or the axis pierces it). No point is nearer to the obstacle if that one is beside it, not beyond its ends.
