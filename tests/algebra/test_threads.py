@@ -124,3 +124,15 @@ def test_a_forked_process_works_alone():
             there = forked(child, [0, 1])
     assert here[0] == 3
     assert there == [(1, here[1])] * 2
+
+
+def test_blocks_that_overlap_leave_nothing_behind():
+    before = thread_count()
+    first, second = use_threads(3), use_threads(5)
+    first.__enter__()
+    second.__enter__()
+    assert thread_count() == 5
+    first.__exit__(None, None, None)  # as when another Python thread leaves its block
+    assert thread_count() == 5
+    second.__exit__(None, None, None)
+    assert thread_count() == before

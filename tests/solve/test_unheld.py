@@ -80,7 +80,7 @@ def test_a_block_on_a_smooth_floor_rests_where_it_is():
 
 
 def test_a_smooth_stack_slides_and_is_said_to():
-    """The lower block gives way unevenly, so that its upper face is not level: without friction nothing is in balance."""
+    """The lower block gives way unevenly, so that its upper face is not level: without friction nothing rests."""
     lower = pl.TetMesh.box((0.04, 0.04, 0.02), (3, 3, 2), (0, 0, 0))
     lower = lower.with_node_set("bottom", np.flatnonzero(lower.nodes[:, 2] < 1e-9))
     upper = pl.TetMesh.box((0.03, 0.03, 0.02), (2, 2, 2), (0.003, 0.003, 0.02))

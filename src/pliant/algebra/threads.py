@@ -40,7 +40,7 @@ class _Process:
         self.saved: list[int] = []  # BLAS thread counts to restore, one per library, while someone is inside
         self.users = 0  # how many are inside
         self.default = default  # None: not asked for yet
-        self.chosen: int | None = None  # by use_threads
+        self.chosen: list[tuple[object, int]] = []  # by use_threads, the last one counts
         self.team = threading.Lock()  # held while the pool is at work
         self.pool: ThreadPoolExecutor | None = None
         self.size = 0  # threads of the pool
@@ -62,8 +62,9 @@ if hasattr(os, "register_at_fork"):
 
 def thread_count() -> int:
     """How many threads may share one problem."""
-    if _process.chosen is not None:
-        return _process.chosen
+    chosen = _process.chosen
+    if chosen:
+        return chosen[-1][1]
     if _process.default is None:
         _process.default = _default()
     return _process.default
@@ -86,14 +87,21 @@ def _default() -> int:
 
 @contextmanager
 def use_threads(count: int) -> Iterator[None]:
-    """Let `count` threads share each problem inside the block; a setting of the whole process."""
+    """Let `count` threads share each problem inside the block; a setting of the whole process.
+
+    Where the blocks of several Python threads overlap, the one that was entered last counts.
+    """
     if isinstance(count, bool) or not isinstance(count, int) or count < 1:
         raise ArgumentError("count", f"is {count!r}", "a whole number, 1 or more")
-    before, _process.chosen = _process.chosen, count
+    mine = (object(), count)
+    process = _process
+    with process.lock:
+        process.chosen = [*process.chosen, mine]
     try:
         yield
     finally:
-        _process.chosen = before
+        with process.lock:
+            process.chosen = [c for c in process.chosen if c is not mine]
 
 
 def together(work: Callable[[int], object], members: int) -> None:

@@ -242,7 +242,7 @@ def _with_factor(model: Any, state: State) -> State:
         factor = factorise_any(model.stiffness(state.q, state.effort))
     except NotPositiveDefinite:
         return state
-    return state.but(factor=factor, memory={**state.memory, "factor": factor})
+    return state.but(factor=factor, memory={**state.memory, "factor": factor, "factor of": model})
 
 
 def bounded_step(J: Array, error: Array, damping: float, low: Array, high: Array) -> Array:

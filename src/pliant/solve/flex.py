@@ -26,6 +26,7 @@ from pliant.contact.contacts import Contacts
 from pliant.errors import ArgumentError, PliantError
 from pliant.models.contract import Turning
 from pliant.models.geometric_turning import Turner
+from pliant.solve.balance import mean_diagonal, unbalanced
 from pliant.solve.chords import chord
 from pliant.solve.commands import CommandLike, check_state, command_vector
 from pliant.solve.newton import LinearSystem, Rows
@@ -210,23 +211,32 @@ class Flexing:
         if status is not Status.CONVERGED:
             return None
         used += chords
-        state = self._state(q, effort, contacts, target, used, factor, exact, start, time.perf_counter() - begin)
-        return state.but(memory={"factor": system.factor}) if system is not None and exact else state
+        residual = self._residual(q, effort, target, contacts)
+        if residual is None:  # short steps may come of a factor that is too stiff
+            return None
+        elapsed = time.perf_counter() - begin
+        state = self._state(q, effort, contacts, target, used, factor, exact, start, elapsed, residual)
+        if system is None or not exact:
+            return state
+        return state.but(memory={"factor": system.factor, "factor of": model})
+
+    def _residual(self, q: Array, effort: Array, u: Array, contacts: Contacts | None) -> float | None:
+        """What is left of the forces, in parts of the largest load; None if that is more than rounding."""
+        left, scale = unbalanced(self.problem, q, effort, u, contacts)
+        size = float(np.abs(left).max(initial=0.0))
+        if size > 1e-6 * scale:
+            _, K = self.model.linearise(q, effort)
+            if size > 1e-9 * mean_diagonal(K) * self.problem.length:
+                return None
+        return size / scale
 
     def _state(
         self, q: Array, effort: Array, contacts: Contacts | None, u: Array, used: int, factor: Any, stable: bool,
-        start: State | None, elapsed: float,
+        start: State | None, elapsed: float, residual: float,
     ) -> State:  # fmt: skip
         model, problem, driven = self.model, self.problem, self.driven
-        force = model.force(q, effort)
-        load = np.zeros(model.nv)
         if contacts is not None and len(contacts):
-            rows = problem.rows(q, effort, u, contacts)
-            load = rows.columns[:, rows.drives :] @ rows.force[rows.drives :]
             contacts = contacts.selected((contacts.forces > 0.0) | (contacts.gap > -1e-9 * problem.length))
-        pushed = model.actuation(q, effort) @ effort if model.nu else np.zeros(model.nv)
-        weight = model.force(model.rest, np.zeros(model.nu))
-        scale = max(*(float(np.abs(x).max(initial=0.0)) for x in (load, pushed, weight)), 1e-12)
         displacement = model.displacement(q)
         status, notes = Status.CONVERGED, [f"{self.factorisations} factorisations"]
         loose = problem.slackable & (effort[driven] <= 0.0)
@@ -241,7 +251,7 @@ class Flexing:
             status = Status.PENETRATING
         return State(
             q=q, v=np.zeros(model.nv), u=u, effort=effort, displacement=displacement, contacts=contacts,
-            status=status, residual=float(np.abs(force + load).max(initial=0.0)) / scale, iterations=used,
+            status=status, residual=residual, iterations=used,
             elapsed=elapsed, notes=tuple(notes), factor=factor, time=0.0 if start is None else start.time,
         )  # fmt: skip
 
@@ -318,7 +328,9 @@ class Flexing:
 
     def _known(self, start: State | None) -> Any:
         """A factor of the stiffness at the start, or nearly there, if there is one."""
-        return getattr(self.model, "rest_factor", None) if start is None else start.memory.get("factor")
+        if start is None:
+            return getattr(self.model, "rest_factor", None)
+        return start.memory.get("factor") if start.memory.get("factor of") is self.model else None
 
     def rescue(self, u: CommandLike, start: State | None) -> State:
         """The answer of `equilibrium`, where turning steps did not converge."""

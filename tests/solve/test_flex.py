@@ -1,0 +1,25 @@
+"""flex: what it says of its answers (its answers themselves: tests/models/test_geometric*.py)."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+
+from pliant.models.geometric import GeometricModel
+from pliant.robots.finger import finger
+from pliant.solve.flex import flex
+
+
+def test_a_factor_of_another_model_is_not_taken_for_the_own():
+    robot = finger(size=0.01)
+    body = robot.bodies[0]
+    stiff = robot.but(bodies=(replace(body, material=replace(body.material, young=1e14)),))
+    model = GeometricModel(robot)
+    start = flex(GeometricModel(stiff), {"cable": 0.0})
+    found, fresh = flex(model, {"cable": 0.0}, start=start), flex(model, {"cable": 0.0})
+    assert found.ok and found.residual < 1e-6
+    assert np.abs(found.q - fresh.q).max() < 1e-8
+    lying = start.but(memory={**start.memory, "factor of": model})  # steps of a factor that is too stiff are short
+    found = flex(model, {"cable": 0.0}, start=lying)
+    assert not found.ok or found.residual < 1e-6
