@@ -78,22 +78,31 @@ def _measures(p1, Q1, p2, Q2, length, rest, y, J, H, weight):
     """
     J[:, :] = 0.0
     second = H.shape[0] > 0
-    m = Q1 + Q2
-    d = p2 - p1
-    n = m @ m
+    m, d, Am = np.empty(4), np.empty(3), np.empty((3, 4))
+    w, a, mixed = np.empty(4), np.empty(3), np.empty((3, 4))
+    n = 0.0
+    for i in range(4):
+        m[i] = Q1[i] + Q2[i]
+        n += m[i] * m[i]
+    for j in range(3):
+        d[j] = p2[j] - p1[j]
+    # loops throughout: products of matrices this small cost more to call than to do
     for k in range(3):
-        S = d[0] * _A[0, k] + d[1] * _A[1, k] + d[2] * _A[2, k]
-        Sm = S @ m
-        value = (m @ Sm) / (n * length)
-        w = (2.0 / (n * length)) * Sm - (2.0 * value / n) * m
-        y[k] = value - rest[k]
-        a = np.empty(3)
-        mixed = np.empty((3, 4))
+        value = 0.0
         for j in range(3):
-            Am = _A[j, k] @ m
-            a[j] = (m @ Am) / (n * length)
+            a[j] = 0.0
             for i in range(4):
-                mixed[j, i] = 2.0 * Am[i] / (n * length) - 2.0 * a[j] * m[i] / n
+                Am[j, i] = 0.0
+                for h in range(4):
+                    Am[j, i] += _A[j, k, i, h] * m[h]
+                a[j] += m[i] * Am[j, i]
+            a[j] /= n * length
+            value += d[j] * a[j]
+            for i in range(4):
+                mixed[j, i] = 2.0 * Am[j, i] / (n * length) - 2.0 * a[j] * m[i] / n
+        y[k] = value - rest[k]
+        for i in range(4):
+            w[i] = d[0] * mixed[0, i] + d[1] * mixed[1, i] + d[2] * mixed[2, i]
         for j in range(3):
             J[k, j], J[k, 7 + j] = -a[j], a[j]
         for i in range(4):
@@ -103,7 +112,8 @@ def _measures(p1, Q1, p2, Q2, length, rest, y, J, H, weight):
             f = weight[k] * y[k]
             for i in range(4):
                 for j in range(4):
-                    v = 2.0 * S[i, j] / length - 2.0 * m[i] * w[j] - 2.0 * w[i] * m[j]
+                    bend = d[0] * _A[0, k, i, j] + d[1] * _A[1, k, i, j] + d[2] * _A[2, k, i, j]
+                    v = 2.0 * bend / length - 2.0 * m[i] * w[j] - 2.0 * w[i] * m[j]
                     if i == j:
                         v -= 2.0 * value
                     v *= f / n
@@ -119,11 +129,17 @@ def _measures(p1, Q1, p2, Q2, length, rest, y, J, H, weight):
                         H[q + i, j] -= v
                         H[7 + j, q + i] += v
                         H[q + i, 7 + j] += v
-    r = Q1 @ Q2
+    r = Q1[0] * Q2[0] + Q1[1] * Q2[1] + Q1[2] * Q2[2] + Q1[3] * Q2[3]
     g, g1, g2 = _log_factor(r)
+    b1, b2 = np.empty(4), np.empty(4)
     for k in range(3):
-        b2, b1 = _B[k] @ Q2, _B[k].T @ Q1
-        v = Q1 @ b2
+        v = 0.0
+        for i in range(4):
+            b1[i], b2[i] = 0.0, 0.0
+            for j in range(4):
+                b1[i] += _B[k, j, i] * Q1[j]
+                b2[i] += _B[k, i, j] * Q2[j]
+            v += Q1[i] * b2[i]
         y[3 + k] = g * v / length - rest[3 + k]
         for i in range(4):
             J[3 + k, 3 + i] = (g1 * v * Q2[i] + g * b2[i]) / length
@@ -142,13 +158,48 @@ def _measures(p1, Q1, p2, Q2, length, rest, y, J, H, weight):
 
 
 @njit(cache=True)
-def _spread(Q, P, row, col):
-    """P[row:row+4, col:col+3] = dQ/dtheta for Q -> exp(theta / 2) Q."""
-    w, x, y, z = Q
-    P[row, col], P[row, col + 1], P[row, col + 2] = -0.5 * x, -0.5 * y, -0.5 * z
-    P[row + 1, col], P[row + 1, col + 1], P[row + 1, col + 2] = 0.5 * w, 0.5 * z, -0.5 * y
-    P[row + 2, col], P[row + 2, col + 1], P[row + 2, col + 2] = -0.5 * z, 0.5 * w, 0.5 * x
-    P[row + 3, col], P[row + 3, col + 1], P[row + 3, col + 2] = 0.5 * y, -0.5 * x, 0.5 * w
+def _spread(Q, P):
+    """P (4, 3) = dQ/dtheta for Q -> exp(theta / 2) Q."""
+    w, x, y, z = Q[0], Q[1], Q[2], Q[3]
+    P[0, 0], P[0, 1], P[0, 2] = -0.5 * x, -0.5 * y, -0.5 * z
+    P[1, 0], P[1, 1], P[1, 2] = 0.5 * w, 0.5 * z, -0.5 * y
+    P[2, 0], P[2, 1], P[2, 2] = -0.5 * z, 0.5 * w, 0.5 * x
+    P[3, 0], P[3, 1], P[3, 2] = 0.5 * y, -0.5 * x, 0.5 * w
+
+
+@njit(cache=True)
+def _same_side(Q1, Q2, out):
+    """out (4,): the quaternion of the rotation Q2 that is nearer to Q1."""
+    dot = Q1[0] * Q2[0] + Q1[1] * Q2[1] + Q1[2] * Q2[2] + Q1[3] * Q2[3]
+    for k in range(4):
+        out[k] = -Q2[k] if dot < 0.0 else Q2[k]
+
+
+@njit(cache=True)
+def _pull(J, P1, P2, out):
+    """out (m, 12): derivatives J (m, 14) with respect to (p1, Q1, p2, Q2), with respect to (theta, p) of both nodes."""
+    for r in range(J.shape[0]):
+        for k in range(3):
+            out[r, k], out[r, 6 + k] = 0.0, 0.0
+            for i in range(4):
+                out[r, k] += J[r, 3 + i] * P1[i, k]
+                out[r, 6 + k] += J[r, 10 + i] * P2[i, k]
+            out[r, 3 + k], out[r, 9 + k] = J[r, k], J[r, 7 + k]
+
+
+@njit(cache=True)
+def _pull_rows(half, P1, P2, K):
+    """K (12, 12) += what `_pull` does, on the rows of half (14, 12)."""
+    for c in range(12):
+        for k in range(3):
+            first, second = 0.0, 0.0
+            for i in range(4):
+                first += P1[i, k] * half[3 + i, c]
+                second += P2[i, k] * half[10 + i, c]
+            K[k, c] += first
+            K[6 + k, c] += second
+            K[3 + k, c] += half[k, c]
+            K[9 + k, c] += half[7 + k, c]
 
 
 @njit(cache=True)
@@ -166,28 +217,26 @@ def element_forces(p, Q, ends, lengths, stiffness, rest, mode, force, blocks):
     total = 0.0
     y, J = np.empty(6), np.empty((6, 14))
     H = np.zeros((14 if mode == 1 else 0, 14))
-    P = np.zeros((14, 12))
-    for i in range(3):
-        P[i, 3 + i] = 1.0
-        P[7 + i, 9 + i] = 1.0
+    P1, P2, Q2, stress = np.empty((4, 3)), np.empty((4, 3)), np.empty(4), np.empty(6)
+    T, half = np.empty((6, 12)), np.empty((14, 12))
     for e in range(len(ends)):
         a, b = ends[e]
-        Q1, Q2 = Q[a], Q[b].copy()
-        if Q1 @ Q2 < 0.0:
-            Q2 = -Q2
+        Q1 = Q[a]
+        _same_side(Q1, Q[b], Q2)
         H[:, :] = 0.0
         c = stiffness[e]
         _measures(p[a], Q1, p[b], Q2, lengths[e], rest[e], y, J, H, c)
-        _spread(Q1, P, 3, 0)
-        _spread(Q2, P, 10, 6)
-        T = J @ P
-        stress = c * y
-        total += 0.5 * (stress @ y)
+        _spread(Q1, P1)
+        _spread(Q2, P2)
+        _pull(J, P1, P2, T)
+        for k in range(6):
+            stress[k] = c[k] * y[k]
+            total += 0.5 * stress[k] * y[k]
         if mode != 2:
-            f = stress @ T
-            for i in range(6):
-                force[a, i] -= f[i]
-                force[b, i] -= f[6 + i]
+            for k in range(6):
+                for i in range(6):
+                    force[a, i] -= stress[k] * T[k, i]
+                    force[b, i] -= stress[k] * T[k, 6 + i]
         if mode != 0:
             K = blocks[e]
             for i in range(12):
@@ -197,12 +246,17 @@ def element_forces(p, Q, ends, lengths, stiffness, rest, mode, force, blocks):
                         v += c[k] * T[k, i] * T[k, j]
                     K[i, j] = v
         if mode == 1:
-            K += P.T @ (H @ P)
+            _pull(H, P1, P2, half)
+            _pull_rows(half, P1, P2, K)
             # Second derivative of Q along exp(theta / 2) Q: -1/4 Q on the diagonal.
-            z = stress @ J
+            first, second = 0.0, 0.0
+            for k in range(6):
+                for i in range(4):
+                    first += stress[k] * J[k, 3 + i] * Q1[i]
+                    second += stress[k] * J[k, 10 + i] * Q2[i]
             for i in range(3):
-                K[i, i] -= 0.25 * (z[3:7] @ Q1)
-                K[6 + i, 6 + i] -= 0.25 * (z[10:14] @ Q2)
+                K[i, i] -= 0.25 * first
+                K[6 + i, 6 + i] -= 0.25 * second
     return total
 
 
@@ -210,13 +264,11 @@ def element_forces(p, Q, ends, lengths, stiffness, rest, mode, force, blocks):
 def measure(p, Q, ends, lengths, out):
     """Deformation (gamma, kappa) of the elements (ne, 6)."""
     y, J = np.empty(6), np.empty((6, 14))
-    zero = np.zeros(6)
+    zero, Q2 = np.zeros(6), np.empty(4)
     H = np.zeros((0, 14))
     for e in range(len(ends)):
         a, b = ends[e]
-        Q2 = Q[b].copy()
-        if Q[a] @ Q2 < 0.0:
-            Q2 = -Q2
+        _same_side(Q[a], Q[b], Q2)
         _measures(p[a], Q[a], p[b], Q2, lengths[e], zero, y, J, H, zero)
         out[e] = y
 

@@ -9,6 +9,12 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
+from pliant._kernels.closest import may_be_lower_inside
+from pliant._kernels.lowest import square_to
+
+VERTEX, EDGE = 8, 9  # kinds in the keys, those of `pliant.contact.analytic`
+SAMPLES = 8  # of a segment, to bracket its lowest point
+_NEGLIGIBLE = 1e-4  # barycentric coordinates below this are zero
 _GOLDEN = 0.6180339887498949
 
 
@@ -119,3 +125,89 @@ def pipe_lowest(corners, thickness, samples, start, axis, square, low, high, rad
         t = x if fx < fy else y
         out[i, 0], out[i, 1] = 1.0 - t, t
     return out
+
+
+@njit(cache=True)
+def pipe_hessian(points, start, axis, square, low, high, radius):
+    """Second derivative (n, 3, 3) of the distance: -(I - n n^T [- a a^T on a barrel]) / rho, n away from the axis."""
+    _, offset, tube, barrel = pipe_nearest(points, start, axis, square, low, high, radius)
+    out, n = np.empty((len(points), 3, 3)), np.empty(3)
+    for p in range(len(points)):
+        rho = np.sqrt(offset[p, 0] ** 2 + offset[p, 1] ** 2 + offset[p, 2] ** 2)
+        n[0], n[1], n[2] = 0.0, 0.0, 1.0
+        if rho > 1e-150:
+            for k in range(3):
+                n[k] = offset[p, k] / rho
+        s = tube[p]
+        flat = 1.0 / square[s] if barrel[p] else 0.0
+        for i in range(3):
+            for j in range(3):
+                own = 1.0 if i == j else 0.0
+                out[p, i, j] = -(own - n[i] * n[j] - flat * axis[s, i] * axis[s, j]) / max(rho, 1e-300)
+    return out
+
+
+@njit(cache=True)
+def curves_in_pipe(x, thickness, segments, features, tubes, alarm, offset, sag, between):
+    """Contacts of a skin of curves with the inside of tubes, vertices first, then points between them.
+
+    Args:
+        x: positions of the skin's vertices in the pipe's frame [m] (n, 3).
+        thickness: around them [m] (n,).
+        segments: of the skin (m, 2).
+        features: what segments are called in the keys (m,).
+        tubes: start, axis, square of its length, least and largest parameter, radius.
+        alarm, offset, sag: see `pliant.contact.analytic.Sampling`.
+        between: look between the vertices.
+
+    Returns:
+        kinds, features, vertices (c, 2), weights (c, 2), gaps, normals (c, 3), positions (c, 3), points of the wall
+        (c, 3) and whether every contact is one of a vertex.
+    """
+    distance, normal = pipe_signed(x, *tubes)
+    gap = distance - thickness - offset
+    keep = np.zeros(0, dtype=np.int64)
+    if between:
+        keep = np.flatnonzero(may_be_lower_inside(x, segments, gap, normal, alarm, sag, False))
+    corners, thick = np.empty((len(keep), 2, 3)), np.empty((len(keep), 2))
+    for s in range(len(keep)):
+        for k in range(2):
+            corners[s, k] = x[segments[keep[s], k]]
+            thick[s, k] = thickness[segments[keep[s], k]]
+    inner = pipe_lowest(corners, thick, SAMPLES, *tubes)
+    places, depth, good = np.empty((len(keep), 3)), np.empty(len(keep)), np.zeros(len(keep), dtype=np.bool_)
+    for s in range(len(keep)):
+        if inner[s, 0] < _NEGLIGIBLE or inner[s, 1] < _NEGLIGIBLE:
+            continue  # at an end
+        total = inner[s, 0] + inner[s, 1]
+        inner[s, 0], inner[s, 1] = inner[s, 0] / total, inner[s, 1] / total
+        for i in range(3):
+            places[s, i] = inner[s, 0] * corners[s, 0, i] + inner[s, 1] * corners[s, 1, i]
+        depth[s] = _free(places[s], *tubes)[0] - (inner[s, 0] * thick[s, 0] + inner[s, 1] * thick[s, 1]) - offset
+        least = min(gap[segments[keep[s], 0]], gap[segments[keep[s], 1]])
+        good[s] = depth[s] < least - sag and depth[s] < alarm
+    chosen, between_them = np.flatnonzero(gap < alarm), np.flatnonzero(good)
+    c, m = len(chosen), len(chosen) + len(between_them)
+    kind, feature, vertices = np.empty(m, np.int64), np.empty(m, np.int64), np.empty((m, 2), np.int64)
+    weights, gaps = np.empty((m, 2)), np.empty(m)
+    normals, positions, points = np.empty((m, 3)), np.empty((m, 3)), np.empty((m, 3))
+    for r in range(c):
+        v = chosen[r]
+        kind[r], feature[r], vertices[r, 0], vertices[r, 1] = VERTEX, v, v, v
+        weights[r, 0], weights[r, 1], gaps[r] = 1.0, 0.0, gap[v]
+        for i in range(3):
+            normals[r, i], positions[r, i] = normal[v, i], x[v, i]
+            points[r, i] = x[v, i] - distance[v] * normal[v, i]
+    if m > c:
+        found = places[between_them]
+        away, across = pipe_signed(found, *tubes)
+        square_to(across, corners[between_them], inner[between_them])
+        for j in range(m - c):
+            r, s = c + j, between_them[j]
+            kind[r], feature[r], gaps[r] = EDGE, features[keep[s]], depth[s]
+            for k in range(2):
+                vertices[r, k], weights[r, k] = segments[keep[s], k], inner[s, k]
+            for i in range(3):
+                normals[r, i], positions[r, i] = across[j, i], found[j, i]
+                points[r, i] = found[j, i] - away[j] * across[j, i]
+    return kind, feature, vertices, weights, gaps, normals, positions, points, m == c

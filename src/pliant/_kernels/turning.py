@@ -96,6 +96,34 @@ def add_products(indptr, indices, values, blocks, sizes, rows_ptr, rows_index, d
 
 
 @njit(cache=True)
+def dense_products(rows, blocks, sizes, K):
+    """K + J^T B J (n, n) for the block diagonal B; rows are J (sum of sizes, n), blocks as in `add_products`."""
+    n = K.shape[0]
+    out, used = K.copy(), np.empty(n, dtype=np.int64)
+    row, at = 0, 0
+    for size in sizes:
+        count = 0
+        for v in range(n):
+            for i in range(size):
+                if rows[row + i, v] != 0.0:
+                    used[count] = v
+                    count += 1
+                    break
+        product = np.zeros(size)
+        for q in range(count):
+            for i in range(size):
+                product[i] = 0.0
+                for j in range(size):
+                    product[i] += blocks[at + size * i + j] * rows[row + j, used[q]]
+            for p in range(count):
+                for i in range(size):
+                    out[used[p], used[q]] += rows[row + i, used[p]] * product[i]
+        row += size
+        at += size * size
+    return out
+
+
+@njit(cache=True)
 def round_hessian(points, a, axis, length, radius, round_ends):
     """Second derivative (n, 3, 3) of the distance to a capsule, or to a cylinder with flat ends, at points (n, 3)."""
     out = np.zeros((len(points), 3, 3))

@@ -21,6 +21,7 @@ from pliant.contact.mesh import MeshObstacle
 from pliant.contact.obstacles import Obstacle, positive
 from pliant.contact.pairs import BodyContact, ContactPairs, SelfContact, SoftContact
 from pliant.contact.passage import went_through
+from pliant.contact.pipes import against_pipe
 from pliant.contact.proximity import as_contacts, behind_at_rest, feature_pairs, without_vertices
 from pliant.contact.retention import retained
 from pliant.contact.solids import against_solid
@@ -140,16 +141,18 @@ class Detector:
         previous: Contacts | None = None,
         *,
         obstacles: Sequence[Obstacle | SoftContact] | None = None,
+        positions: Array | None = None,
     ) -> Contacts:
         """Contacts at a configuration, with forces and anchors of `previous` where keys agree.
 
-        `obstacles` may give the same obstacles at other poses (`moved`, `placed`, `at`).
+        `obstacles` may give the same obstacles at other poses (`moved`, `placed`, `at`); `positions` those of the
+        skin at q [m] (n, 3), where they are known already.
         """
-        x = np.ascontiguousarray(self.model.skin_positions(q), dtype=float)
-        if not np.all(np.isfinite(x)):
+        x = np.ascontiguousarray(self.model.skin_positions(q) if positions is None else positions, dtype=float)
+        if not np.isfinite(x).all():
             raise ArgumentError("q", "the skin's positions are not finite", "a finite configuration")
         current = self.obstacles
-        if obstacles is not None:
+        if obstacles is not None and obstacles is not current:
             current = tuple(obstacles)
             if len(current) != len(self.obstacles) or any(
                 type(a) is not type(b) for a, b in zip(current, self.obstacles, strict=True)
@@ -251,6 +254,8 @@ class Detector:
                 faces = None  # the tree was refitted in the obstacle's frame
             elif isinstance(o, Obstacle):
                 found = against_solid(self.surface, x, o, index, self.sampling)
+                if found is None:
+                    found = against_pipe(self.surface, x, o, index, self.sampling)
                 parts += against_obstacle(self.surface, x, o, index, self.sampling) if found is None else found
             elif self.tree is not None:
                 if faces is None:

@@ -8,9 +8,9 @@ from typing import Any
 
 import numpy as np
 
-from pliant._kernels.pipe import pipe_lowest, pipe_nearest, pipe_signed
+from pliant._kernels.pipe import SAMPLES, pipe_hessian, pipe_lowest, pipe_signed
 from pliant.contact.obstacles import Array, Obstacle, positive
-from pliant.contact.primitives import normalised, outer, revolved
+from pliant.contact.primitives import normalised, revolved
 from pliant.errors import ArgumentError
 
 
@@ -148,28 +148,28 @@ class Pipe(Obstacle):
             raise ArgumentError(argument, "two successive points coincide", "different successive points")
         return line
 
+    @property
+    def tubes(self) -> tuple[Array, ...]:
+        """Per segment, in the own frame: start, axis, square of its length, bounds of its parameter, radius."""
+        return self._segments
+
     def signed(self, points: Array) -> tuple[Array, Array]:
         """Distance (n,) and gradient (n, 3) in the own frame; the gradient points to the centreline."""
-        return pipe_signed(np.ascontiguousarray(points), *self._segments)
+        return pipe_signed(np.ascontiguousarray(points), *self.tubes)
 
     def hessian(self, points: Array) -> Array:
         """-(I - n n^T [- a a^T on a barrel]) / rho, rho the distance to the centreline."""
-        _, offset, tube, barrel = pipe_nearest(np.ascontiguousarray(points), *self._segments)
-        axis, square = self._segments[1:3]
-        direction = axis[tube] / np.sqrt(square[tube])[:, None]
-        rho, n = normalised(offset, np.array([0.0, 0.0, 1.0]))
-        flat = barrel[:, None, None] * outer(direction)
-        return -(np.eye(3) - outer(n) - flat) / np.maximum(rho, 1e-300)[:, None, None]
+        return pipe_hessian(np.ascontiguousarray(points), *self.tubes)
 
     def lowest_on_segments(self, corners: Array, thickness: Array) -> Array:
         """Weights (m, 2) of the points of segments (m, 2, 3) of given thickness (m, 2) that have the least gap."""
         own = np.ascontiguousarray(self.pose.undo(corners.reshape(-1, 3))).reshape(corners.shape)
-        return pipe_lowest(own, np.ascontiguousarray(thickness), 8, *self._segments)
+        return pipe_lowest(own, np.ascontiguousarray(thickness), SAMPLES, *self.tubes)
 
     def triangulation(self) -> tuple[Array, Array]:
         """One open tube per segment, seen from inside."""
         vertices, triangles, count = [], [], 0
-        for a, axis, square, r in zip(*self._segments[:3], self._segments[5], strict=True):
+        for a, axis, square, r in zip(*self.tubes[:3], self.tubes[5], strict=True):
             length = float(np.sqrt(square))
             profile = np.array([[0, 0], [0, r], [length, r], [length, 0]])
             v, t = revolved(profile, a, axis / length, sides=24)

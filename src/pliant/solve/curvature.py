@@ -21,9 +21,8 @@ from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
-from scipy.linalg import block_diag
 
-from pliant._kernels.turning import add_products, gap_hessian
+from pliant._kernels.turning import add_products, dense_products, gap_hessian
 from pliant.algebra.symmetric import SymmetricMatrix
 from pliant.contact.contacts import Contacts
 
@@ -73,14 +72,12 @@ def stiffened(model: Any, q: Array, K: Any, blocks: Sequence[tuple[Array, Array]
     rows = model.skin_rows(
         q, np.repeat(corners, 3)[:, None], np.ones((3 * len(corners), 1)), np.tile(np.eye(3), (len(corners), 1))
     )
-    if not isinstance(K, np.ndarray):
-        rows, data = sp.csr_matrix(rows), K.data.copy()
-        flat, sizes = np.concatenate([b.ravel() for b in squares]), np.array([len(b) for b in squares])
-        pattern = K.pattern
-        if add_products(rows.indptr, rows.indices, rows.data, flat, sizes, pattern.indptr, pattern.indices, data):
-            return SymmetricMatrix(pattern, data)
-        # corners that no element shares (a skin apart from its mesh)
-        return SymmetricMatrix.from_scipy(K.tocsc() + (rows.T @ sp.block_diag(squares, format="csr") @ rows).tocsc())
-    every = rows.toarray() if sp.issparse(rows) else rows
-    return K + every.T @ (block_diag(*squares) @ every)
-
+    flat, sizes = np.concatenate([b.ravel() for b in squares]), np.array([len(b) for b in squares])
+    if isinstance(K, np.ndarray):
+        every = rows.toarray() if sp.issparse(rows) else rows
+        return dense_products(np.ascontiguousarray(every), flat, sizes, np.ascontiguousarray(K))
+    rows, data, pattern = sp.csr_matrix(rows), K.data.copy(), K.pattern
+    if add_products(rows.indptr, rows.indices, rows.data, flat, sizes, pattern.indptr, pattern.indices, data):
+        return SymmetricMatrix(pattern, data)
+    # corners that no element shares (a skin apart from its mesh)
+    return SymmetricMatrix.from_scipy(K.tocsc() + (rows.T @ sp.block_diag(squares, format="csr") @ rows).tocsc())

@@ -70,6 +70,7 @@ class Problem:
                 model, self.obstacles, alarm=self.alarm, contact_distance=contact_distance, sag=1e-4 * self.alarm
             )
             self._held, self._partly = _held_vertices(model)
+            self._any_held = bool(self._held.any())
             self._rigid = all(hasattr(o, "distance") for o in self.obstacles)
 
     def place(self, obstacles: Sequence[Any]) -> None:
@@ -126,7 +127,7 @@ class Problem:
         held = self._chatter.held(x, previous)
         if held is not None:
             return held
-        found = self._detect(q, previous)
+        found = self._detect(q, previous, x)
         self._chatter.seen(x, found)
         return found
 
@@ -151,18 +152,18 @@ class Problem:
             return 0.0
         return max(contacts.max_penetration, 0.0 if self._rigid else self.detector.crossing_depth(q))
 
-    def _detect(self, q: Array, previous: Contacts | None) -> Contacts:
-        found = self.detector.detect(q, previous, obstacles=self.obstacles)
-        if self._held.any() and len(found):
+    def _detect(self, q: Array, previous: Contacts | None, positions: Array | None = None) -> Contacts:
+        found = self.detector.detect(q, previous, obstacles=self.obstacles, positions=positions)
+        if self._any_held and len(found):
             # Nothing moves where the robot is held: such a pair has no compliance and cannot be pushed apart.
             fixed = (self._held[found.vertices] | (found.weights == 0.0)).all(axis=1)
             if fixed.any():
                 found = found.selected(~fixed)
         if len(found) and self._partly:
             # A base on a slide moves, but not along every normal.
-            reach = np.abs(dense_rows(found.rows(self.model, q))).max(axis=1)
-            if not reach.all():
-                found = found.selected(reach > 0.0)
+            moves = dense_rows(found.rows(self.model, q)).any(axis=1)
+            if not moves.all():
+                found = found.selected(moves)
         if self._origin is None or not len(found):
             return found
         anchored = found.reanchored(self._origin)
