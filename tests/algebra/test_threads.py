@@ -1,6 +1,8 @@
 """Threads that share one problem; the BLAS thread limit is restored, also when blocks overlap or fail."""
 
 import os
+import subprocess
+import sys
 import threading
 
 import numpy as np
@@ -136,3 +138,17 @@ def test_blocks_that_overlap_leave_nothing_behind():
     assert thread_count() == 5
     second.__exit__(None, None, None)
     assert thread_count() == before
+
+
+def test_a_thread_that_outlives_the_main_one_works_alone():
+    script = (
+        "import threading, time\n"
+        "from pliant.algebra.threads import together\n"
+        "def late():\n"
+        "    threading.main_thread().join()\n"
+        "    time.sleep(0.3)\n"
+        "    together(lambda i: print('done', i), 2)\n"
+        "threading.Thread(target=late).start()\n"
+    )
+    run = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, timeout=120, check=False)
+    assert run.returncode == 0 and run.stdout.split() == ["done", "0"], run.stderr

@@ -5,7 +5,9 @@ from __future__ import annotations
 from dataclasses import replace
 
 import numpy as np
+import pytest
 
+from pliant.contact import Sphere
 from pliant.models.geometric import GeometricModel
 from pliant.robots.finger import finger
 from pliant.solve.flex import flex
@@ -23,3 +25,16 @@ def test_a_factor_of_another_model_is_not_taken_for_the_own():
     lying = start.but(memory={**start.memory, "factor of": model})  # steps of a factor that is too stiff are short
     found = flex(model, {"cable": 0.0}, start=lying)
     assert not found.ok or found.residual < 1e-6
+
+
+@pytest.mark.parametrize(("radius", "pulled"), [(0.01, 0.02), (0.004, 0.01), (0.004, 0.005)])
+def test_contacts_that_carry_force_are_where_the_obstacle_is(radius, pulled):
+    """A ball around the tip pushes the finger away; what was touched on the way is not touched at the end."""
+    model = GeometricModel(finger())
+    centre = model.locate(model.rest, "tip").position
+    found = flex(model, {"cable": pulled}, obstacles=[Sphere(tuple(centre), radius)])
+    assert found.ok
+    loaded = found.contacts.selected(found.contacts.forces > 1e-9)
+    x = model.skin_positions(found.q)
+    points = np.einsum("mk,mki->mi", loaded.weights, x[loaded.vertices])
+    assert np.abs(np.linalg.norm(points - centre, axis=1) - radius).max(initial=0.0) < 1e-6

@@ -22,7 +22,7 @@ import multiprocessing
 import os
 import threading
 from collections.abc import Callable, Iterator
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager
 from functools import cache
 
@@ -104,6 +104,17 @@ def use_threads(count: int) -> Iterator[None]:
             process.chosen = [c for c in process.chosen if c is not mine]
 
 
+def _started(process: _Process, work: Callable[[int], object], members: int) -> list[Future[object]]:
+    """The calls that help; none where the interpreter is about to end and starts no threads any more."""
+    pool = _pool(process, members - 1)
+    others: list[Future[object]] = []
+    try:
+        others.extend(pool.submit(work, i) for i in range(1, members))
+    except RuntimeError:
+        pass
+    return others
+
+
 def together(work: Callable[[int], object], members: int) -> None:
     """Call work(0) here and work(1) ... work(members - 1) in threads beside it; return when none is at work.
 
@@ -115,8 +126,7 @@ def together(work: Callable[[int], object], members: int) -> None:
         work(0)
         return
     try:
-        pool = _pool(process, members - 1)
-        others = [pool.submit(work, i) for i in range(1, members)]
+        others = _started(process, work, members)
         try:
             work(0)
         finally:

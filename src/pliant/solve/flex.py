@@ -23,6 +23,7 @@ from pliant.actuators import Chamber, DielectricLayer
 from pliant.algebra.factorisation import NotPositiveDefinite
 from pliant.checks import count, positive
 from pliant.contact.contacts import Contacts
+from pliant.contact.obstacles import Obstacle
 from pliant.errors import ArgumentError, PliantError
 from pliant.models.contract import Turning
 from pliant.models.geometric_turning import Turner
@@ -47,6 +48,7 @@ _RIPE = 0.8
 #: After steps shorter than this part of the robot's size the factor is good for some more (see `chords`).
 _NEAR = 3e-3
 _PATIENCE = 10  # whole steps twice as long as the shortest before an attempt is given up
+_DOUBTS = 3  # times that contacts which are none are taken away before an attempt is given up
 _LADDER = (("exact", 1.0), ("exact", 0.8), ("projected", 0.8), ("projected", 0.0))
 
 
@@ -137,11 +139,12 @@ class Flexing:
         problem.begin(q, contacts)
         last, hold, status = np.inf, False, Status.MAX_ITERATIONS
         system: LinearSystem | None = None
-        exact, used, chords, best, lost = True, 0, 0, np.inf, 0
+        exact, used, chords, best, lost, doubts = True, 0, 0, np.inf, 0, 0
         moved_gap = np.zeros(0)
         factor = kept = None
         for used in range(1, iterations + 1):
-            contacts = _kept(problem.detect(q, contacts), contacts, moved_gap)
+            found = problem.detect(q, contacts)
+            contacts = found if doubts else _kept(found, contacts, moved_gap)
             goal = target.copy()
             if hold:
                 goal[driven] = model.displacement(q)[driven]
@@ -195,8 +198,12 @@ class Flexing:
             if lost > _PATIENCE:  # shorter steps serve better
                 break
             if size <= tolerance * problem.length and part == 1.0 and not hold:
-                status = Status.CONVERGED
-                break
+                if self._real(q, contacts):
+                    status = Status.CONVERGED
+                    break
+                contacts, moved_gap, doubts = problem.fresh(q, contacts), np.zeros(0), doubts + 1
+                if doubts > _DOUBTS:
+                    break
             hold = part < 1.0 and not hold and not settled
             # a held pose is in balance with only a part of the commanded efforts: there is more to come
             arrived = np.array_equal(effort[~driven], target[~driven])
@@ -214,11 +221,53 @@ class Flexing:
         residual = self._residual(q, effort, target, contacts)
         if residual is None:  # short steps may come of a factor that is too stiff
             return None
+        stable = True if exact else self._stable(q, effort, target, contacts)
+        if stable is False:
+            return None
         elapsed = time.perf_counter() - begin
-        state = self._state(q, effort, contacts, target, used, factor, exact, start, elapsed, residual)
+        state = self._state(q, effort, contacts, target, used, factor, stable, start, elapsed, residual)
         if system is None or not exact:
             return state
         return state.but(memory={"factor": system.factor, "factor of": model})
+
+    def _real(self, q: Array, contacts: Contacts | None) -> bool:
+        """Is every contact that carries force there, where it is looked for afresh?
+
+        Contacts are carried along while an iteration settles. One whose features are no longer the nearest is real if
+        its neighbours touch.
+        """
+        if contacts is None or not (contacts.forces > 0.0).any():
+            return True
+        fresh = self.problem.fresh(q, contacts)
+        if fresh is None or not len(fresh):
+            return False
+        near = 1e-5 * self.problem.length
+        touching = fresh.selected(np.abs(fresh.gap) <= near)
+        x = self.model.skin_positions(q)
+        for i in np.flatnonzero((contacts.forces > 0.0) & ~np.isin(contacts.key, touching.key)):
+            corners, weights = x[contacts.vertices[i]], contacts.weights[i]
+            obstacle = self.problem.obstacles[contacts.obstacle[i]]
+            if isinstance(obstacle, Obstacle) and contacts.gradients is None:
+                thickness = float(weights @ self.model.skin.radius[contacts.vertices[i]])
+                gap = float(obstacle.distance((weights @ corners)[None])[0]) - thickness - self.contact_distance
+                if abs(gap) > near:
+                    return False
+                continue
+            away = np.linalg.norm(touching.point[:, None] - corners, axis=2).min(axis=1)
+            same = touching.obstacle == contacts.obstacle[i]
+            if not (same & (away <= float(np.ptp(corners, axis=0).max()))).any():
+                return False
+        return True
+
+    def _stable(self, q: Array, effort: Array, u: Array, contacts: Contacts | None) -> bool | None:
+        """Whether a pose of indefinite stiffness rests all the same, held by its drives; None where that is unknown."""
+        rows = self.problem.rows(q, effort, u, contacts)
+        _, K = self.model.linearise(q, effort)
+        self.factorisations += 1
+        try:
+            return LinearSystem(K, rows, indefinite=True).stable
+        except (PliantError, RuntimeError):
+            return None
 
     def _residual(self, q: Array, effort: Array, u: Array, contacts: Contacts | None) -> float | None:
         """What is left of the forces, in parts of the largest load; None if that is more than rounding."""
@@ -231,7 +280,7 @@ class Flexing:
         return size / scale
 
     def _state(
-        self, q: Array, effort: Array, contacts: Contacts | None, u: Array, used: int, factor: Any, stable: bool,
+        self, q: Array, effort: Array, contacts: Contacts | None, u: Array, used: int, factor: Any, stable: bool | None,
         start: State | None, elapsed: float, residual: float,
     ) -> State:  # fmt: skip
         model, problem, driven = self.model, self.problem, self.driven
@@ -244,8 +293,8 @@ class Flexing:
         if loose.any():
             status = Status.SLACK
             notes.append("slack: " + ", ".join(np.array(model.robot.actuator_names)[driven][loose]))
-        if not stable and not driven.any():
-            status = Status.UNSTABLE
+        if stable is None:
+            notes.append("stability not known")
         if contacts is not None and contacts.max_penetration > 1e-6 * problem.length:
             notes.append(f"penetration {contacts.max_penetration:.2e} m")
             status = Status.PENETRATING
