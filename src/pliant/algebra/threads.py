@@ -23,7 +23,7 @@ import os
 import threading
 from collections.abc import Callable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from functools import cache
 
 from pliant.errors import ArgumentError
@@ -108,10 +108,8 @@ def _started(process: _Process, work: Callable[[int], object], members: int) -> 
     """The calls that help; none where the interpreter is about to end and starts no threads any more."""
     pool = _pool(process, members - 1)
     others: list[Future[object]] = []
-    try:
+    with suppress(RuntimeError):
         others.extend(pool.submit(work, i) for i in range(1, members))
-    except RuntimeError:
-        pass
     return others
 
 
