@@ -60,3 +60,15 @@ def point_rows(dof, nodes, weights, spin, out):
                 out[3 + i, d] += weights[k]
                 for a in range(3):
                     out[a, d] += spin[k, a, i]
+
+
+@njit(cache=True)
+def carry(x, q, nodes, part_of, axes, start, count):
+    """Move nodes (m,) of x (n, 3) with the translating parts that carry them: x += axes[part] q[start[part] ...]."""
+    for m in range(nodes.size):
+        p = part_of[m]
+        for i in range(3):
+            moved = 0.0
+            for k in range(count[p]):
+                moved += axes[p, i, k] * q[start[p] + k]
+            x[nodes[m], i] += moved

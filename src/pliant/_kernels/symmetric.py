@@ -27,6 +27,13 @@ def find_slots(indptr, indices, rows, cols, out):
 
 
 @njit(cache=True)
+def add_scaled(values, factor, out):
+    """out += factor * values, without a temporary array."""
+    for i in range(out.size):
+        out[i] += factor * values[i]
+
+
+@njit(cache=True)
 def matvec(indptr, indices, data, x, y):
     """y = A x for a vector."""
     for i in range(y.size):

@@ -228,6 +228,15 @@ class SymmetricMatrix:
             raise ArgumentError("other", "has another pattern", "a matrix of the same pattern")
         return SymmetricMatrix(self.pattern, self.data + other.data)
 
+    def combined(self, *others: tuple[SymmetricMatrix, float]) -> SymmetricMatrix:
+        """The matrix plus others times a number each; all of the same pattern."""
+        data = self.data.copy()
+        for other, factor in others:
+            if not self.pattern.same_as(other.pattern):
+                raise ArgumentError("others", "one has another pattern", "matrices of the same pattern")
+            kernels.add_scaled(other.data, float(factor), data)
+        return SymmetricMatrix(self.pattern, data)
+
     def scaled(self, factor: float) -> SymmetricMatrix:
         """The matrix times a number."""
         return SymmetricMatrix(self.pattern, factor * self.data)

@@ -77,7 +77,7 @@ class Compliance:
             for part in (*parts, free[None], pull.T, *(() if sparse is not None or contacts is None else (contacts,))):
                 rows[at : at + len(part)] = part
                 at += len(part)
-            W, Y = factor.condense(rows, sparse if holding is None else _stacked(sparse, holding.units))
+            W, Y = factor.condense(rows, sparse if holding is None else _with_units(sparse, holding.touched, nv))
             W, self._half = W[:, lead:], Y[:, lead:]
             if holding is not None:
                 W = self._hold(W, lead, 1 + nu, holding)
@@ -131,8 +131,10 @@ class Compliance:
         out = self._factor.solve(force)
         if self._holding is None or self._S is None:
             return out
-        units = self._holding.units
-        return out - self._factor.solve(units.T @ (self._S @ (units @ out)))
+        touched = self._holding.touched
+        push = np.zeros(len(out))
+        push[touched] = self._S @ out[touched]
+        return out - self._factor.solve(push)
 
     def pushes(self, contact: Array, value: Array) -> Array:
         """Contact forces from the unknowns of contact rows and the values that they lead to (nc,).
@@ -154,10 +156,16 @@ class Compliance:
         return self._factor.back_solve(half)
 
 
-def _stacked(rows: Any, more: Any) -> Any:
-    """Two CSR matrices, one above the other; the first may be None."""
+def _with_units(rows: Any, touched: Array, nv: int) -> Any:
+    """CSR rows, which may be None, and below them the unit rows of some coordinates."""
+    k = len(touched)
     if rows is None:
-        return more
-    starts = np.concatenate([rows.indptr, more.indptr[1:] + rows.indptr[-1]])
-    entries = np.concatenate([rows.data, more.data]), np.concatenate([rows.indices, more.indices]), starts
-    return sp.csr_matrix(entries, shape=(rows.shape[0] + more.shape[0], rows.shape[1]))
+        entries: tuple[Array, Array, Array] = (np.ones(k), touched, np.arange(k + 1))
+    else:
+        ends = np.arange(rows.indptr[-1] + 1, rows.indptr[-1] + k + 1, dtype=rows.indptr.dtype)
+        entries = (
+            np.concatenate([rows.data, np.ones(k)]),
+            np.concatenate([rows.indices, touched], dtype=rows.indices.dtype, casting="same_kind"),
+            np.concatenate([rows.indptr, ends]),
+        )
+    return sp.csr_matrix(entries, shape=(len(entries[2]) - 1, nv))

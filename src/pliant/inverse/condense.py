@@ -265,8 +265,8 @@ def _with_springs(seen: Any, q: Array, K: Any) -> tuple[Any, dict[int, float]]:
     extra, springs = np.zeros(len(diagonal)), {}
     typical = float(diagonal.mean())
     rows = seen.displacement_rows(q)[slides]
-    single = (rows != 0.0).sum(axis=1) == 1
-    for i, row, where, alone in zip(slides, rows, np.abs(rows).argmax(axis=1), single):
+    there = rows != 0.0
+    for i, row, where, alone in zip(slides, rows, there.argmax(axis=1), there.sum(axis=1) == 1):
         if alone:
             springs[i] = max(float(diagonal[where]), typical)
             extra[where] += springs[i] * row[where] ** 2

@@ -36,7 +36,7 @@ class Holding:
         pressing: indices of the contact rows that press (r,).
         rows: their derivatives over the coordinates they touch (r, k).
         value: their present values: gaps and slips [m] (r,).
-        units: the touched coordinates as unit rows (k, nv), CSR.
+        touched: those coordinates (k,); U are their unit rows.
         added: what was added on the diagonal of K there (k,).
         size: mean absolute diagonal of K.
         factor: of K with that added.
@@ -45,7 +45,7 @@ class Holding:
     pressing: Array
     rows: Array
     value: Array
-    units: Any
+    touched: Array
     added: Array
     size: float
     factor: Any
@@ -59,16 +59,22 @@ class Holding:
         With S = M (I + G M)^-1 and F + U^T M U the matrix wanted, its inverse is F^-1 - F^-1 U^T S U F^-1. rho is zero
         where K itself is positive definite.
         """
-        one = np.eye(len(self.added))
-        if _definite(np.diag(1.0 / self.added) - flexibility):
+        half = np.linalg.cholesky(flexibility)  # positive definite, as F is
+        stiff = np.sqrt(self.added)[:, None] * half
+        alone = -(stiff.T @ stiff)
+        alone.flat[:: len(alone) + 1] += 1.0
+        if _definite(alone):  # I - L^T E L with G = L L^T: exactly where K = F - U^T E U is
             return np.linalg.inv(flexibility - np.diag(1.0 / self.added)), 0.0
-        half = np.linalg.cholesky(flexibility)
-        scale = self.size / max(float(np.einsum("ij,ij->i", self.rows, self.rows).mean()), 1e-300)
-        square = self.rows.T @ self.rows
+        scale = self.size / max(float((self.rows**2).sum(axis=1).mean()), 1e-300)
+        held = self.rows @ half
+        square = held.T @ held
         for part in _STIFFNESS:
-            M = part * scale * square - np.diag(self.added)
-            if _definite(one + half.T @ M @ half):
-                S = np.linalg.solve(one + M @ flexibility, M)
+            if _definite(alone + part * scale * square):
+                M = part * scale * (self.rows.T @ self.rows)
+                M.flat[:: len(M) + 1] -= self.added
+                product = M @ flexibility
+                product.flat[:: len(M) + 1] += 1.0
+                S = np.linalg.solve(product, M)
                 return 0.5 * (S + S.T), part * scale
         return None
 
@@ -91,8 +97,7 @@ def hold(K: Any, rows: Any, value: Array, pressing: Array) -> Holding | None:
     diagonal = np.abs(K.diagonal() if sparse else np.diagonal(K))
     size = float(diagonal.mean())
     added = np.maximum(diagonal[touched], 1e-3 * size)
-    nv = len(diagonal)
-    extra = np.zeros(nv)
+    extra = np.zeros(len(diagonal))
     extra[touched] = added
     try:
         factor = factorise_any(K.add_diagonal(extra) if sparse else K + np.diag(extra))
@@ -100,9 +105,7 @@ def hold(K: Any, rows: Any, value: Array, pressing: Array) -> Holding | None:
         return None
     if not getattr(factor, "halves", False):
         return None
-    k = len(touched)
-    units = sp.csr_matrix((np.ones(k), touched.astype(np.int32), np.arange(k + 1, dtype=np.int32)), shape=(k, nv))
-    return Holding(np.flatnonzero(pressing), some, value[pressing], units, added, size, factor)
+    return Holding(np.flatnonzero(pressing), some, value[pressing], touched, added, size, factor)
 
 
 def _compact(rows: Any, chosen: Array) -> tuple[Array, Array]:

@@ -103,7 +103,7 @@ class Implicit:
         if isinstance(K, np.ndarray):
             matrix: Any = K + np.asarray(M) / h**2 + np.asarray(self.D) / h
         else:
-            matrix = K + M.scaled(1.0 / h**2) + self.D.scaled(1.0 / h)
+            matrix = K.combined((M, 1.0 / h**2), (self.D, 1.0 / h))
         return self._unbalanced(q, effort, self.increment, force), matrix
 
     def residual(self, q: Array, effort: Array, dq: Array | None) -> Array:

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
+from pliant._kernels.placing import carry
 from pliant.bodies import Point, RigidBody, RodBody, SoftBody
 from pliant.checks import instance
 from pliant.errors import ArgumentError
@@ -183,6 +184,18 @@ class Layout:
                 self.rest[part.q_start + part.translations] = 1.0
         self.rest.setflags(write=False)
         self._constant_map: sp.csr_matrix | None = None
+        self._translated: tuple[Array, ...] | None = None  # what `carry` needs, where parts only translate
+        if parts and not any(p.rotates for p in parts):
+            shifts = np.zeros((len(parts), 3, max(p.translations for p in parts)))
+            for shift, part in zip(shifts, parts):
+                shift[:, : part.translations] = part.axes
+            self._translated = (
+                np.concatenate([p.nodes for p in parts]),
+                np.repeat(np.arange(len(parts)), [len(p.nodes) for p in parts]),
+                shifts,
+                np.array([p.q_start for p in parts]),
+                np.array([p.translations for p in parts]),
+            )
 
     def _skin(self, skins: list[tuple[int, Array, int]]) -> None:
         triangles = []
@@ -212,6 +225,9 @@ class Layout:
         """Positions of all nodes [m] (N, 3)."""
         x = self.rest_nodes.copy()
         x.reshape(-1)[self.flat_free] = q[: len(self.flat_free)]
+        if self._translated is not None:
+            carry(x, q, *self._translated)
+            return x
         for part in self.parts:
             if part.rotates:
                 R, p = self.part_pose(part, q)

@@ -430,7 +430,9 @@ class SolidModel(LaidOut):
             moduli = (factor * lame[index], factor * shear[index])
             rotated_stiffness(x, g.cells, g.grads, g.weights, *moduli, slots, assembly.data)
         viscous = assembly.finish(q, x, None, None)
-        return viscous if drag is None else drag + viscous
+        if drag is not None:
+            np.add(viscous.data, drag.data, out=viscous.data)  # freshly assembled: no one else has it
+        return viscous
 
 
 def plate_modulus(material: Any) -> float:

@@ -103,8 +103,11 @@ class Sparsity:
         return out
 
     @cached_property
-    def carried(self) -> sp.csr_array:
-        """Entries on the side (m,) -> data (nnz,), where no part rotates: T^T M T with a constant tangent map T."""
+    def carried(self) -> tuple[Array, sp.csr_array]:
+        """Which of the data (c,) entries on the side (m,) add to, where no part rotates, and the map to these (c, m).
+
+        It is T^T M T with a constant tangent map T.
+        """
         T = self._layout.tangent_map(self._layout.rest, self._layout.rest_nodes)
         first, second = T[self._rows], T[self._cols]  # what moves the row and the column of each entry
         counts = np.diff(first.indptr) * np.diff(second.indptr)
@@ -113,8 +116,9 @@ class Sparsity:
         width = np.diff(second.indptr)[entry]
         a, b = first.indptr[entry] + within // width, second.indptr[entry] + within % width
         slots = self.pattern.slots(first.indices[a], second.indices[b])
-        shape = (self.pattern.nnz, self._mixed)
-        return sp.csr_array((first.data[a] * second.data[b], (slots, entry)), shape=shape)
+        touched, row = np.unique(slots, return_inverse=True)
+        shape = (len(touched), self._mixed)
+        return touched, sp.csr_array((first.data[a] * second.data[b], (row, entry)), shape=shape)
 
     def start(self) -> Assembly:
         """A fresh set of values to scatter into."""
@@ -161,7 +165,9 @@ class Assembly:
         if not s._layout.parts:
             return SymmetricMatrix(s.pattern, self.data)
         if not any(p.rotates for p in s._layout.parts):
-            return SymmetricMatrix(s.pattern, self.data[:nnz] + s.carried @ self.data[nnz:])
+            touched, carried = s.carried
+            self.data[touched] += carried @ self.data[nnz:]
+            return SymmetricMatrix(s.pattern, self.data[:nnz])
         size = x.size
         mixed = sp.csr_matrix((self.data[nnz:], (s._rows, s._cols)), shape=(size, size))
         T = s._layout.tangent_map(q, x)
