@@ -5,7 +5,8 @@ import pytest
 from scipy.optimize import minimize
 
 import pliant as pl
-from pliant.solve.curvature import gap_hessian, stiffened, turning_forces
+from pliant._kernels.turning import gap_hessian
+from pliant.solve.curvature import stiffened, turning_forces
 
 _SIDE, _RADIUS, _YOUNG, _POISSON = 0.04, 0.05, 1e5, 0.3
 

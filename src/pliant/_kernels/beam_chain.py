@@ -45,6 +45,20 @@ def rotation(Q, R):
 
 
 @njit(cache=True)
+def furthest_travel(dq, first_v, slide_v, length):
+    """The largest motion of a node along an axis, its rotation times a length counted as one; and of the slides."""
+    turned, moved = 0.0, 0.0
+    for i in first_v:
+        for k in range(3):
+            turned = max(turned, abs(dq[i + k]))
+            moved = max(moved, abs(dq[i + 3 + k]))
+    for i in slide_v:
+        moved = max(moved, abs(dq[i]))
+    # the largest of numbers that are none is none
+    return max(turned * length, moved) if np.isfinite(dq).all() else np.nan
+
+
+@njit(cache=True)
 def pulled_back(wrench, place, share, size):
     """Node wrenches (moment, force) (n, 6) as generalised forces (size,)."""
     out = np.zeros(size)

@@ -105,29 +105,22 @@ def pulls(x, ends, owner, at, along, pusher, effort):
 
 
 @njit(cache=True)
-def _arm_rows(r, D):
-    """D (3, 6): derivative of a carried point with respect to its node, (-[r] I)."""
-    D[:, :] = 0.0
-    for k in range(3):
-        D[k, 3 + k] = 1.0
-    D[0, 1], D[0, 2] = r[2], -r[1]
-    D[1, 0], D[1, 2] = -r[2], r[0]
-    D[2, 0], D[2, 1] = r[1], -r[0]
-
-
-@njit(cache=True)
-def _add_product(D, G, E, sign, flipped, block):
-    """block (6, 6) += sign D^T G E, or its transpose."""
-    for i in range(6):
-        for j in range(6):
-            v = 0.0
-            for a in range(3):
-                for b in range(3):
-                    v += D[a, i] * G[a, b] * E[b, j]
+def _add_product(r, s, G, sign, flipped, M, column, block):
+    """block (6, 6) += sign D(r)^T G D(s), or its transpose; D(r) = (-[r] I) (3, 6) is how a carried point moves with
+    its node. M (3, 6) and column (3,) are storage."""
+    for a in range(3):
+        cross(s, G[a], M[a])
+        for j in range(3):
+            M[a, 3 + j] = G[a, j]
+    for j in range(6):
+        cross(r, M[:, j], column)
+        for i in range(3):
             if flipped:
-                block[j, i] += sign * v
+                block[j, i] += sign * column[i]
+                block[j, 3 + i] += sign * M[i, j]
             else:
-                block[i, j] += sign * v
+                block[i, j] += sign * column[i]
+                block[3 + i, j] += sign * M[i, j]
 
 
 @njit(cache=True)
@@ -137,7 +130,7 @@ def add_curvature(x, arm, node, ends, owner, pair, own, effort, f, blocks):
     pair (s, 3): blocks of (first, first), (second, second), (first, second) per segment; -1 with the world. The last
     is stored as it is if the first is the lower node, else transposed. own (m,): diagonal block of each point's node.
     """
-    D, E, G, t = np.empty((3, 6)), np.empty((3, 6)), np.empty((3, 3)), np.empty(3)
+    M, G, t, column = np.empty((3, 6)), np.empty((3, 3)), np.empty(3), np.empty(3)
     for s in range(len(ends)):
         e = effort[owner[s]]
         if e == 0.0:
@@ -149,17 +142,15 @@ def add_curvature(x, arm, node, ends, owner, pair, own, effort, f, blocks):
         for i in range(3):
             for j in range(3):
                 G[i, j] = (e / size) * ((1.0 if i == j else 0.0) - t[i] * t[j] / size**2)
-        _arm_rows(arm[a], D)
-        _arm_rows(arm[b], E)
         if pair[s, 0] >= 0:
-            _add_product(D, G, D, 1.0, False, blocks[pair[s, 0]])
+            _add_product(arm[a], arm[a], G, 1.0, False, M, column, blocks[pair[s, 0]])
         if pair[s, 1] >= 0:
-            _add_product(E, G, E, 1.0, False, blocks[pair[s, 1]])
+            _add_product(arm[b], arm[b], G, 1.0, False, M, column, blocks[pair[s, 1]])
         if pair[s, 2] >= 0:
             if node[a] <= node[b]:
-                _add_product(D, G, E, -1.0, False, blocks[pair[s, 2]])
+                _add_product(arm[a], arm[b], G, -1.0, False, M, column, blocks[pair[s, 2]])
             if node[a] >= node[b]:
-                _add_product(D, G, E, -1.0, True, blocks[pair[s, 2]])
+                _add_product(arm[a], arm[b], G, -1.0, True, M, column, blocks[pair[s, 2]])
     for i in range(len(node)):
         if own[i] >= 0 and (f[i, 0] != 0.0 or f[i, 1] != 0.0 or f[i, 2] != 0.0):
             add_moment(arm[i], -f[i], blocks[own[i]])

@@ -89,12 +89,19 @@ def _at(t, a, b, r0, r1, p, start, axis, square, low, high, radius):
 def pipe_lowest(corners, thickness, samples, start, axis, square, low, high, radius):
     """Weights (m, 2) of the lowest point of each segment (m, 2, 3) with thickness (m, 2) at its ends.
 
-    A look at `samples` equal parts brackets the lowest point; golden sections then find it to rounding.
+    Where both ends have the same nearest tube, one of them is lowest: that tube's gap is concave in between, and the
+    others only add room. Elsewhere a look at `samples` equal parts brackets the lowest point; golden sections then find
+    it to rounding.
     """
     m = len(corners)
     out, p = np.empty((m, 2)), np.empty(3)
     for i in range(m):
         a, b, r0, r1 = corners[i, 0], corners[i, 1], thickness[i, 0], thickness[i, 1]
+        first, here = _free(a, start, axis, square, low, high, radius)
+        last, there = _free(b, start, axis, square, low, high, radius)
+        if here == there:
+            out[i, 0], out[i, 1] = (1.0, 0.0) if first - r0 <= last - r1 else (0.0, 1.0)
+            continue
         best, lowest = 0, np.inf
         for s in range(samples + 1):
             value = _at(s / samples, a, b, r0, r1, p, start, axis, square, low, high, radius)

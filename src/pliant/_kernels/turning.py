@@ -50,7 +50,11 @@ def gap_hessian(C, n, corners, weights):
     if not size > 0.0:
         return H
     # where the obstacle is flat along the simplex the point is anywhere, and stays; so it does at kinks of the distance
-    values, axes = np.linalg.eigh(bend)
+    values, axes = np.ones(m), np.ones((m, m))
+    if m == 1:
+        values[0] = bend[0, 0]
+    else:
+        values, axes = np.linalg.eigh(bend)
     for v in range(m):
         if values[v] > 1e-6 * size:
             slide = B @ np.ascontiguousarray(axes[:, v])
@@ -58,6 +62,46 @@ def gap_hessian(C, n, corners, weights):
                 for j in range(3 * k):
                     H[i, j] -= slide[i] * slide[j] / values[v]
     return H
+
+
+@njit(cache=True)
+def pressing_points(forces, obstacles, index, weights, vertices, x):
+    """Which contacts press on the obstacle of that index (m,), and where on the skin (m, 3)."""
+    pressing = np.flatnonzero((forces > 0.0) & (obstacles == index))
+    points = np.zeros((len(pressing), 3))
+    for r in range(len(pressing)):
+        i = pressing[r]
+        for k in range(vertices.shape[1]):
+            for d in range(3):
+                points[r, d] += weights[i, k] * x[vertices[i, k], d]
+    return pressing, points
+
+
+@njit(cache=True)
+def turning_blocks(pressing, curvatures, normals, vertices, weights, forces, x):
+    """Stiffness -lam g'' of pressing contacts: how many corners each has (m,), those (m, k) and it (m, 3k, 3k).
+
+    Args:
+        pressing: which contacts (m,).
+        curvatures: Hessian of the obstacle's distance there [1/m] (m, 3, 3); none of a contact where it is zero.
+        normals, vertices, weights, forces: of all contacts.
+        x: positions of the skin [m].
+    """
+    m, wide = len(pressing), vertices.shape[1]
+    sizes, corners = np.zeros(m, dtype=np.int64), np.zeros((m, wide), dtype=np.int64)
+    blocks, share, places = np.zeros((m, 3 * wide, 3 * wide)), np.empty(wide), np.empty((wide, 3))
+    for r in range(m):
+        i, k = pressing[r], 0
+        for a in range(wide):
+            if weights[i, a] > 0.0:
+                corners[r, k], share[k] = vertices[i, a], weights[i, a]
+                places[k] = x[vertices[i, a]]
+                k += 1
+        if not curvatures[r].any():
+            continue
+        sizes[r] = k
+        blocks[r, : 3 * k, : 3 * k] = -forces[i] * gap_hessian(curvatures[r], normals[i], places[:k], share[:k])
+    return sizes, corners, blocks
 
 
 @njit(cache=True)

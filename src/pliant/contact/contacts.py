@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from pliant._kernels.persistence import handed_on
 from pliant._kernels.repeats import first_of_each
 from pliant._kernels.tangents import tangents_of
 from pliant.errors import ArgumentError, UnknownNameError
@@ -124,13 +125,15 @@ class Contacts:
     ) -> Contacts:
         """Fresh contacts, open and without force; `position` is sum_k w_k x_k (m, 3), the anchor."""
         m = len(gap)
-        return cls(
+        out = object.__new__(cls)  # as in `_but`
+        out.__dict__.update(
             gap=gap, normal=normal, vertices=vertices, weights=weights, point=point, obstacle=obstacle,
             key=key, friction=friction, tangents=tangent_basis(normal),
-            gradients=gradients, forces=np.zeros(m), tangential=np.zeros((m, 2)),
+            gradients=gradients, curvature=None, travelled=None, forces=np.zeros(m), tangential=np.zeros((m, 2)),
             states=np.zeros(m, dtype=np.int8), anchor=position, anchor_weights=weights,
             names=tuple(names), poses=tuple(poses),
         )  # fmt: skip
+        return out
 
     # ---- size and totals ---------------------------------------------------------------------------
     def __len__(self) -> int:
@@ -268,33 +271,15 @@ class Contacts:
         """
         if previous is None or not len(previous) or not len(self):
             return self
-        if len(self) == len(previous) and np.array_equal(self.key, previous.key):
-            old: Any = slice(None)
-            same = np.ones(len(self), dtype=bool)
-        else:
-            order = np.argsort(previous.key, kind="stable")
-            old = order[np.minimum(np.searchsorted(previous.key, self.key, sorter=order), len(order) - 1)]
-            same = previous.key[old] == self.key
-        forces = np.where(same, previous.forces[old], 0.0)
-        tangential = np.zeros((len(self), 2))
-        if previous.tangential.any():
-            world = np.einsum("ma,mai->mi", previous.tangential[old], previous.tangents[old])
-            tangential = np.einsum("mai,mi->ma", self.tangents, world) * same[:, None]
-        states = np.where(same, previous.states[old], np.int8(OPEN))
-        held = same & (states != OPEN)
-        if not held.any():
-            return self._but(forces=forces, tangential=tangential, states=states)
-        k = self.vertices.shape[1]
-        before = previous.widened(k)
-        old_vertices, old_weights = before.vertices[old, :k], before.anchor_weights[old, :k]
-        held &= ~np.any(before.anchor_weights[old, k:], axis=1)
-        held &= ~np.any((old_weights != 0.0) & (old_vertices != self.vertices), axis=1)
-        anchor = previous.carried_anchors(self.poses)[old]
-        return self._but(
-            forces=forces, tangential=tangential, states=states,
-            anchor=np.where(held[:, None], anchor, self.anchor),
-            anchor_weights=np.where(held[:, None], old_weights, self.anchor_weights),
+        whole = np.ascontiguousarray  # few layouts of arrays: each one is compiled for
+        forces, tangential, states, anchor, weights = handed_on(
+            self.key, self.tangents, whole(self.vertices), whole(self.anchor), whole(self.anchor_weights),
+            previous.key, previous.tangents, whole(previous.vertices), whole(previous.carried_anchors(self.poses)),
+            whole(previous.anchor_weights), previous.forces, previous.tangential, previous.states,
         )  # fmt: skip
+        return self._but(
+            forces=forces, tangential=tangential, states=states, anchor=anchor, anchor_weights=weights
+        )
 
     def carried_anchors(self, poses: Sequence[Pose | None]) -> Array:
         """The anchors after the obstacles have moved to other poses [m] (m, 3)."""
@@ -314,13 +299,16 @@ class Contacts:
             "gap", "normal", "vertices", "weights", "point", "obstacle", "key", "friction", "tangents",
             "forces", "tangential", "states", "anchor", "anchor_weights",
         )  # fmt: skip
+        which = np.asarray(which)
+        if which.dtype == bool and len(which) == len(self):
+            which = np.flatnonzero(which)  # once, not in every array
         changes = {name: getattr(self, name)[which] for name in per_contact}
         if self.gradients is not None:
             changes["gradients"] = self.gradients[which]
         for name in ("curvature", "travelled"):
             if getattr(self, name) is not None:
                 changes[name] = getattr(self, name)[which]
-        return replace(self, **changes)
+        return self._but(**changes)
 
     def distinct(self) -> Contacts:
         """Without contacts that repeat another: the same vertices with the same weights, pushed along the same line.

@@ -9,7 +9,7 @@ import numpy as np
 
 from pliant import checks
 from pliant._kernels import beam as kernels
-from pliant._kernels.beam_chain import located
+from pliant._kernels.beam_chain import furthest_travel, located
 from pliant._kernels.beam_pull import balance
 from pliant.errors import ArgumentError, UnknownNameError
 from pliant.lie import matrix_from_quaternion
@@ -72,8 +72,7 @@ class BeamModel(LaidOut):
     def travel(self, dq: Array) -> float:
         """How far an increment moves the nodes and, by turning, the points between them [m]."""
         L = self.layout
-        turned = np.abs(dq[L.free_v[:, :3]]).max(initial=0.0) * float(L.lengths.mean())
-        return float(max(turned, np.abs(dq[L.free_v[:, 3:]]).max(initial=0.0), np.abs(dq[L.slide_v]).max(initial=0.0)))
+        return float(furthest_travel(dq, L.first_v, L.slide_v, L.mean_length))
 
     # ---- mechanics ---------------------------------------------------------------------------------------
     def energy(self, q: Array, effort: Array) -> float:

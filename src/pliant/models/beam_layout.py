@@ -77,6 +77,7 @@ class BeamLayout:
         self.chains = np.column_stack([starts, list(self.tips.values()), elements_before]).astype(np.int64)
         self.rest_p, self.rest_Q = np.vstack(p), np.vstack(Q)
         self.ends, self.lengths = np.vstack(ends).astype(np.int64), np.concatenate(lengths)
+        self.mean_length = float(self.lengths.mean())
         self.stiffness = np.ascontiguousarray(np.vstack(stiffness))
         self.mass, self.turning = np.concatenate(mass), np.vstack(turning)
         self.weight = self.mass[:, None] * self.gravity

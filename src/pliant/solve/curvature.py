@@ -22,7 +22,7 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from pliant._kernels.turning import add_products, dense_products, gap_hessian
+from pliant._kernels.turning import add_products, dense_products, pressing_points, turning_blocks
 from pliant.algebra.symmetric import SymmetricMatrix
 from pliant.contact.contacts import Contacts
 
@@ -40,23 +40,20 @@ def turning_forces(obstacles: Sequence[Any], contacts: Contacts, x: Array) -> li
     out: list[tuple[Array, Array]] = []
     if contacts.gradients is not None:
         return out
+    # few layouts of arrays: each one is compiled for
+    weights, vertices = np.ascontiguousarray(contacts.weights), np.ascontiguousarray(contacts.vertices)
+    normal, forces = np.ascontiguousarray(contacts.normal), np.ascontiguousarray(contacts.forces)
     for index, obstacle in enumerate(obstacles):
         bending = getattr(obstacle, "curvature", None)
         if bending is None or getattr(obstacle, "flat", False):
             continue
-        pressing = np.flatnonzero((contacts.forces > 0.0) & (contacts.obstacle == index))
-        if not len(pressing):
-            continue
-        points = np.einsum("mk,mki->mi", contacts.weights[pressing], x[contacts.vertices[pressing]])
-        curvatures = bending(points)
+        pressing, points = pressing_points(forces, contacts.obstacle, index, weights, vertices, x)
+        curvatures = bending(points) if len(pressing) else None
         if curvatures is None:
             continue
-        for i, C in zip(pressing, curvatures, strict=True):
-            used = contacts.weights[i] > 0.0
-            corners = contacts.vertices[i, used]
-            if C.any():
-                H = gap_hessian(C, contacts.normal[i], x[corners], contacts.weights[i, used])
-                out.append((corners, -contacts.forces[i] * H))
+        curvatures = np.ascontiguousarray(curvatures)
+        sizes, corners, blocks = turning_blocks(pressing, curvatures, normal, vertices, weights, forces, x)
+        out += [(c[:k], block[: 3 * k, : 3 * k]) for k, c, block in zip(sizes, corners, blocks) if k]
     return out
 
 
@@ -69,8 +66,9 @@ def stiffened(model: Any, q: Array, K: Any, blocks: Sequence[tuple[Array, Array]
         split = [np.linalg.eigh(block) for block in squares]
         squares = [(axes * np.maximum(values, 0.0)) @ axes.T for values, axes in split]
     corners = np.concatenate([c for c, _ in blocks])
+    count = len(corners)
     rows = model.skin_rows(
-        q, np.repeat(corners, 3)[:, None], np.ones((3 * len(corners), 1)), np.tile(np.eye(3), (len(corners), 1))
+        q, corners.repeat(3)[:, None], np.ones((3 * count, 1)), np.eye(3)[np.arange(3 * count) % 3]
     )
     flat, sizes = np.concatenate([b.ravel() for b in squares]), np.array([len(b) for b in squares])
     if isinstance(K, np.ndarray):

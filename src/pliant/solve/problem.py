@@ -255,7 +255,9 @@ class Problem:
         turning = self.contact_stiffness(q, contacts)
         if turning is not None:
             return K + turning / weight
-        blocks = [(corners, block / weight) for corners, block in self._turning(q, contacts)]
+        blocks = self._turning(q, contacts)
+        if weight != 1.0:
+            blocks = [(corners, block / weight) for corners, block in blocks]
         return stiffened(self.model, q, K, blocks, convex=convex) if blocks else K
 
     def bent(self, q: Array, contacts: Contacts | None) -> Contacts | None:
