@@ -18,6 +18,7 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
+from pliant.algebra.trusted import trusted_csr
 from pliant.inverse.holding import Holding
 
 Array = np.ndarray
@@ -160,7 +161,7 @@ def _with_units(rows: Any, touched: Array, nv: int) -> Any:
     """CSR rows, which may be None, and below them the unit rows of some coordinates."""
     k = len(touched)
     if rows is None:
-        entries: tuple[Array, Array, Array] = (np.ones(k), touched, np.arange(k + 1))
+        entries = np.ones(k), touched.astype(np.int32), np.arange(k + 1, dtype=np.int32)
     else:
         ends = np.arange(rows.indptr[-1] + 1, rows.indptr[-1] + k + 1, dtype=rows.indptr.dtype)
         entries = (
@@ -168,4 +169,4 @@ def _with_units(rows: Any, touched: Array, nv: int) -> Any:
             np.concatenate([rows.indices, touched], dtype=rows.indices.dtype, casting="same_kind"),
             np.concatenate([rows.indptr, ends]),
         )
-    return sp.csr_matrix(entries, shape=(len(entries[2]) - 1, nv))
+    return trusted_csr(*entries, shape=(len(entries[2]) - 1, nv))

@@ -283,8 +283,9 @@ def _solve(
     clock = time.perf_counter()
     qpcc = problem_of(condensed, work, options, shift, remain)
     warm = None
-    if work.contacts is not None and len(work.contacts) and (work.contacts.forces > 0).any():
-        warm = (work.contacts.forces > 0).astype(np.int8)
+    if work.contacts is not None and len(work.contacts):
+        pressing = work.contacts.forces > 0
+        warm = pressing.astype(np.int8) if pressing.any() else None
     solution = solve_qpcc(qpcc, search=options.search, start=work.effort, contact_set=warm)  # type: ignore[arg-type]
     if solution.status is QPCCStatus.INFEASIBLE and options.search == "local" and len(qpcc.dc):
         # no contact set near the start holds: that need not be so for others
@@ -308,7 +309,7 @@ def _iterate(setting: Problem, mechanics: Any, work: Work, options: Options, *, 
     fraction, proximal = 1.0, work.proximal
     # Without contacts Newton's method finds back by itself from steps that stretch a slender body; a test of each step
     # would make them ten times shorter. Contacts open and close for ever without one.
-    open_before = work.contacts is None or not (work.contacts.forces > 0.0).any()
+    open_before = careful and (work.contacts is None or not (work.contacts.forces > 0.0).any())
     plain = False
     for attempt in range(8):
         # Over a time step the body moves by itself: a goal nearer to the present would brake it. There, a shorter step

@@ -139,8 +139,7 @@ class QPCC:
         """From arrays known to be finite and to fit, every field given: without checks, for inner loops."""
         problem = object.__new__(cls)
         for name, value in fields.items():
-            array = isinstance(value, np.ndarray)
-            object.__setattr__(problem, name, np.ascontiguousarray(value) if array else value)
+            problem.__dict__[name] = np.ascontiguousarray(value) if isinstance(value, np.ndarray) else value
         return problem
 
     @property

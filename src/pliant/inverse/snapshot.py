@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -12,6 +11,7 @@ from pliant.checks import name_list
 from pliant.state import Placement
 
 Array = np.ndarray
+_ZERO = bytes(8)  # 0.0
 
 
 class Snapshot:
@@ -75,12 +75,18 @@ class Values(Snapshot):
         found = super().locate(q, points)
         if not jacobian:
             return found
-        return replace(found, jacobian=np.broadcast_to(0.0, (*found.position.shape[:-1], 6, self._model.nv)))
+        zeros = _zeros((*found.position.shape[:-1], 6, self._model.nv))
+        return Placement(found.names, found.position, found.rotation, zeros)
 
     def skin_rows(self, q: Array, vertices: Array, weights: Array, directions: Array) -> Array:
         """Zeros (m, nv)."""
-        return np.broadcast_to(0.0, (len(vertices), self._model.nv))
+        return _zeros((len(vertices), self._model.nv))
 
     def displacement_rows(self, q: Array) -> Array:
         """Zeros (nu, nv)."""
-        return np.broadcast_to(0.0, (self._model.nu, self._model.nv))
+        return _zeros((self._model.nu, self._model.nv))
+
+
+def _zeros(shape: tuple[int, ...]) -> Array:
+    """Zeros that share one number and cannot be written to: `np.broadcast_to(0.0, shape)` without its cost."""
+    return np.ndarray(shape, np.float64, _ZERO, strides=(0,) * len(shape))

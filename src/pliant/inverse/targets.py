@@ -96,9 +96,11 @@ class PointTarget:
     def evaluate(self, model: Any, q: Array, effort: Array, contacts: Any) -> TargetRows:
         """Position error along the chosen axes [m]."""
         place = model.locate(q, self.point, jacobian=True)
-        rows = ["xyz".index(a) for a in self.axes]
-        value = (place.position - np.array(self.position))[rows]
-        return TargetRows(value, place.jacobian[3:][rows], np.full(len(rows), self.weight), exact=self.exact)
+        value, jacobian = place.position - np.array(self.position), place.jacobian[3:]
+        if self.axes != "xyz":
+            rows = ["xyz".index(a) for a in self.axes]
+            value, jacobian = value[rows], jacobian[rows]
+        return TargetRows(value, jacobian, np.full(len(value), self.weight), exact=self.exact)
 
 
 @dataclass(frozen=True)

@@ -19,6 +19,7 @@ from pliant._kernels.skin import skin_entries
 from pliant._kernels.viscous import rotated_stiffness
 from pliant.actuators import Cable, Chamber
 from pliant.algebra.symmetric import SymmetricMatrix
+from pliant.algebra.trusted import trusted_csr
 from pliant.errors import ArgumentError, UnknownNameError
 from pliant.lie import matrix_from_quaternion
 from pliant.models.binding import bind, elements_of
@@ -338,7 +339,7 @@ class SolidModel(LaidOut):
         rotating = any(p.rotates for p in self.layout.parts)
         T = self.layout.tangent_map(q, self.positions(q) if rotating else self.layout.rest_nodes)
         entries = skin_entries(self.layout.skin_nodes, vertices, weights, directions, T.indptr, T.indices, T.data)
-        return sp.csr_matrix(entries, shape=(len(vertices), self.nv))
+        return trusted_csr(*entries, shape=(len(vertices), self.nv))
 
     def cable_paths(self, q: Array) -> dict[str, Array]:
         """Polylines of the cables [m], for drawing."""
