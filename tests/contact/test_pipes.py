@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 import pliant as pl
+from pliant._kernels.pipe import pipe_nearest
 from pliant.contact.analytic import Sampling, against_obstacle
 from pliant.contact.contacts import Contacts
 from pliant.contact.pipes import against_pipe
@@ -67,3 +68,28 @@ def test_what_it_leaves_to_the_general_detection():
     assert against_pipe(surface, x, wall(), 0, how(minimum=True)) is None
     box = surface_of(Skin(np.array([[0, 1, 2]]), np.zeros((0, 2), np.int64), np.zeros(3), np.zeros(3, np.int64)))
     assert against_pipe(box, x[:3], wall(), 0, how()) is None
+
+
+def test_segments_that_begin_and_end_in_one_tube_are_lowest_at_an_end():
+    """They are not searched; all others are, and some are lowest between their ends."""
+    rng = np.random.default_rng(3)
+    pipe = wall()
+    start = np.column_stack([rng.uniform(0.0, 0.17, 1000), *rng.uniform(-0.012, 0.012, (2, 1000))])
+    corners = np.stack([start, start + rng.uniform(-0.02, 0.02, start.shape)], axis=1)
+    thickness = rng.uniform(0.0, 1e-3, (1000, 2))
+    t = np.linspace(0.0, 1.0, 401)
+    every = np.stack([1.0 - t, t], axis=1)
+
+    def gap(weights):
+        points = np.einsum("mgk,mki->mgi", weights, corners)
+        room = pipe.distance(points.reshape(-1, 3)).reshape(weights.shape[:2])
+        return room - np.einsum("mgk,mk->mg", weights, thickness)
+
+    weights = pipe.lowest_on_segments(corners, thickness)
+    sampled = gap(np.broadcast_to(every, (1000, *every.shape))).min(axis=1)
+    tube = pipe_nearest(corners.reshape(-1, 3), *pipe.tubes)[2].reshape(-1, 2)
+    single = tube[:, 0] == tube[:, 1]
+    assert 300 < single.sum() < 900
+    assert np.all(gap(weights[:, None])[single, 0] <= sampled[single] + 1e-12)
+    assert (weights[single].max(axis=1) == 1.0).all()
+    assert (weights[~single].max(axis=1) < 1.0).sum() > 10

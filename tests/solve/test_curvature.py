@@ -78,6 +78,8 @@ def test_blocks_are_added_to_the_stiffness_where_they_belong():
     assert len(blocks) == (state.contacts.forces > 0.0).sum() > 0
     K = model.stiffness(state.q, np.zeros(0))
     full, convex = (stiffened(model, state.q, K, blocks, convex=c).toarray() - K.toarray() for c in (False, True))
+    dense = stiffened(model, state.q, K.toarray(), blocks, convex=False) - K.toarray()
+    assert np.allclose(dense, full, rtol=0.0, atol=1e-9 * np.abs(full).max())
     dq = np.random.default_rng(0).normal(size=model.nv)
     dx = 1e6 * (model.skin_positions(model.retract(state.q, 1e-6 * dq)) - x)
     energy = sum(dx[v].ravel() @ B @ dx[v].ravel() for v, B in blocks)

@@ -155,7 +155,7 @@ def pipe_hessian(points, start, axis, square, low, high, radius):
 
 
 @njit(cache=True)
-def curves_in_pipe(x, thickness, segments, features, tubes, alarm, offset, sag, between):
+def curves_in_pipe(x, thickness, segments, features, tubes, alarm, offset, sag, between, index):
     """Contacts of a skin of curves with the inside of tubes, vertices first, then points between them.
 
     Args:
@@ -166,9 +166,10 @@ def curves_in_pipe(x, thickness, segments, features, tubes, alarm, offset, sag, 
         tubes: start, axis, square of its length, least and largest parameter, radius.
         alarm, offset, sag: see `pliant.contact.analytic.Sampling`.
         between: look between the vertices.
+        index: of the obstacle.
 
     Returns:
-        kinds, features, vertices (c, 2), weights (c, 2), gaps, normals (c, 3), positions (c, 3), points of the wall
+        keys, vertices (c, 2), weights (c, 2), gaps, normals (c, 3), positions (c, 3), points of the wall
         (c, 3) and whether every contact is one of a vertex.
     """
     distance, normal = pipe_signed(x, *tubes)
@@ -195,12 +196,12 @@ def curves_in_pipe(x, thickness, segments, features, tubes, alarm, offset, sag, 
         good[s] = depth[s] < least - sag and depth[s] < alarm
     chosen, between_them = np.flatnonzero(gap < alarm), np.flatnonzero(good)
     c, m = len(chosen), len(chosen) + len(between_them)
-    kind, feature, vertices = np.empty(m, np.int64), np.empty(m, np.int64), np.empty((m, 2), np.int64)
+    key, vertices = np.empty(m, np.int64), np.empty((m, 2), np.int64)
     weights, gaps = np.empty((m, 2)), np.empty(m)
     normals, positions, points = np.empty((m, 3)), np.empty((m, 3)), np.empty((m, 3))
     for r in range(c):
         v = chosen[r]
-        kind[r], feature[r], vertices[r, 0], vertices[r, 1] = VERTEX, v, v, v
+        key[r], vertices[r, 0], vertices[r, 1] = ((index << 5 | VERTEX) << 50) | (v << 25), v, v
         weights[r, 0], weights[r, 1], gaps[r] = 1.0, 0.0, gap[v]
         for i in range(3):
             normals[r, i], positions[r, i] = normal[v, i], x[v, i]
@@ -211,10 +212,10 @@ def curves_in_pipe(x, thickness, segments, features, tubes, alarm, offset, sag, 
         square_to(across, corners[between_them], inner[between_them])
         for j in range(m - c):
             r, s = c + j, between_them[j]
-            kind[r], feature[r], gaps[r] = EDGE, features[keep[s]], depth[s]
+            key[r], gaps[r] = ((index << 5 | EDGE) << 50) | (features[keep[s]] << 25), depth[s]
             for k in range(2):
                 vertices[r, k], weights[r, k] = segments[keep[s], k], inner[s, k]
             for i in range(3):
                 normals[r, i], positions[r, i] = across[j, i], found[j, i]
                 points[r, i] = found[j, i] - away[j] * across[j, i]
-    return kind, feature, vertices, weights, gaps, normals, positions, points, m == c
+    return key, vertices, weights, gaps, normals, positions, points, m == c

@@ -105,6 +105,18 @@ def turning_blocks(pressing, curvatures, normals, vertices, weights, forces, x):
 
 
 @njit(cache=True)
+def every_direction(corners):
+    """Vertices (3n, 1), weights (3n, 1) and directions (3n, 3) that ask for all derivatives of vertices (n,)."""
+    n = len(corners)
+    vertices, directions = np.empty((3 * n, 1), dtype=np.int64), np.zeros((3 * n, 3))
+    for i in range(n):
+        for k in range(3):
+            vertices[3 * i + k, 0] = corners[i]
+            directions[3 * i + k, k] = 1.0
+    return vertices, np.ones((3 * n, 1)), directions
+
+
+@njit(cache=True)
 def add_products(indptr, indices, values, blocks, sizes, rows_ptr, rows_index, data):
     """data += J^T B J for the block diagonal B, into a symmetric pattern; False if an entry has no place there.
 

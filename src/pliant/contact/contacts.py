@@ -231,7 +231,7 @@ class Contacts:
         if tau.shape != (m, 2):
             raise ArgumentError("tangential", f"shape {tau.shape}", f"({m}, 2)")
         if states is None and not self.friction.any():
-            states = np.where(lam > 0.0, FRICTIONLESS, OPEN)
+            states = np.int8(FRICTIONLESS) * (lam > 0.0)  # the others are open
         elif states is None:
             size = np.linalg.norm(tau, axis=1)
             closed = np.where(size >= (1.0 - 1e-9) * self.friction * lam, SLIDE, STICK)
@@ -299,10 +299,10 @@ class Contacts:
             "gap", "normal", "vertices", "weights", "point", "obstacle", "key", "friction", "tangents",
             "forces", "tangential", "states", "anchor", "anchor_weights",
         )  # fmt: skip
-        which = np.asarray(which)
-        if which.dtype == bool and len(which) == len(self):
-            which = np.flatnonzero(which)  # once, not in every array
-        changes = {name: getattr(self, name)[which] for name in per_contact}
+        which = np.asarray(which, dtype=None if len(which) else np.int64)
+        if which.dtype == bool:
+            which = which.nonzero()[0]  # once, not in every array
+        changes = {name: getattr(self, name).take(which, axis=0) for name in per_contact}
         if self.gradients is not None:
             changes["gradients"] = self.gradients[which]
         for name in ("curvature", "travelled"):

@@ -23,9 +23,9 @@ def against_pipe(surface: Surface, x: Array, obstacle: Obstacle, index: int, how
         return None
     moved = not obstacle.pose.identity
     own = np.ascontiguousarray(obstacle.pose.undo(x)) if moved else x
-    kind, feature, vertices, weights, gap, normal, position, point, plain = curves_in_pipe(
+    key, vertices, weights, gap, normal, position, point, plain = curves_in_pipe(
         own, surface.radius, surface.segments, surface.prim_edges[:, 0], obstacle.tubes,
-        how.alarm, how.offset, how.sag, how.interiors,
+        how.alarm, how.offset, how.sag, how.interiors, index,
     )  # fmt: skip
     m = len(gap)
     if not m:
@@ -35,10 +35,9 @@ def against_pipe(surface: Surface, x: Array, obstacle: Obstacle, index: int, how
     if moved:
         normal = np.ascontiguousarray(obstacle.pose.turn(normal))
         position, point = obstacle.pose.apply(position), obstacle.pose.apply(point)
-    head = (np.int64(index) << 5 | kind) << 50
     return [
         Contacts.build(
             gap=gap, normal=normal, vertices=vertices, weights=weights, position=position, point=point,
-            obstacle=np.full(m, index), key=head | feature << 25, friction=np.full(m, obstacle.friction),
+            obstacle=np.full(m, index), key=key, friction=np.full(m, obstacle.friction),
         )
     ]  # fmt: skip

@@ -53,6 +53,7 @@ class BeamModel(LaidOut):
         self.drives.number(self.layout)
         self._skin = BeamSkin(self.layout, checks.count("capsules", capsules))
         self._points = self._named_points()
+        self._asked: dict[tuple[str, ...], tuple[Array, Array, Array]] = {}
 
     def __repr__(self) -> str:
         return f"BeamModel({self.robot.name!r}, {len(self.layout.rest_p)} nodes, {self.nv} dofs)"
@@ -128,18 +129,28 @@ class BeamModel(LaidOut):
         p, Q = self.poses(getattr(q, "q", q))
         single = isinstance(points, str)
         names = checks.name_list("points", points)
-        for name in names:
-            if name not in self._points:
-                raise UnknownNameError("point", name, self._points)
-        chosen = [self._points[name] for name in names]
-        nodes = np.array([n for n, _, _ in chosen], dtype=np.int64)
-        offsets = np.array([o for _, o, _ in chosen]).reshape(-1, 3)
-        frames = np.array([f for _, _, f in chosen]).reshape(-1, 3, 3)
+        nodes, offsets, frames = self._carriers(names)
         L = self.layout
         position, rotation, rows = located(p, Q, nodes, offsets, frames, L.place, L.share, self.nv, jacobian)
         if single:
             return Placement(names, position[0], rotation[0], rows[0] if jacobian else None)
         return Placement(names, position, rotation, rows if jacobian else None)
+
+    def _carriers(self, names: tuple[str, ...]) -> tuple[Array, Array, Array]:
+        """Nodes (n,), offsets (n, 3) and frames (n, 3, 3) of named points; the same few are asked for all the time."""
+        known = self._asked.get(names)
+        if known is None:
+            for name in names:
+                if name not in self._points:
+                    raise UnknownNameError("point", name, self._points)
+            chosen = [self._points[name] for name in names]
+            known = (
+                np.array([n for n, _, _ in chosen], dtype=np.int64),
+                np.array([o for _, o, _ in chosen]).reshape(-1, 3),
+                np.array([f for _, _, f in chosen]).reshape(-1, 3, 3),
+            )
+            self._asked[names] = known
+        return known
 
     def centre_of_mass(self, q: Array) -> tuple[Array, Array]:
         """Centre of mass [m] (3,) and its derivative (3, nv)."""

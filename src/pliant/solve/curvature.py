@@ -22,7 +22,7 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from pliant._kernels.turning import add_products, dense_products, pressing_points, turning_blocks
+from pliant._kernels.turning import add_products, dense_products, every_direction, pressing_points, turning_blocks
 from pliant.algebra.symmetric import SymmetricMatrix
 from pliant.contact.contacts import Contacts
 
@@ -65,11 +65,7 @@ def stiffened(model: Any, q: Array, K: Any, blocks: Sequence[tuple[Array, Array]
     if convex:
         split = [np.linalg.eigh(block) for block in squares]
         squares = [(axes * np.maximum(values, 0.0)) @ axes.T for values, axes in split]
-    corners = np.concatenate([c for c, _ in blocks])
-    count = len(corners)
-    rows = model.skin_rows(
-        q, corners.repeat(3)[:, None], np.ones((3 * count, 1)), np.eye(3)[np.arange(3 * count) % 3]
-    )
+    rows = model.skin_rows(q, *every_direction(np.concatenate([c for c, _ in blocks])))
     flat, sizes = np.concatenate([b.ravel() for b in squares]), np.array([len(b) for b in squares])
     if isinstance(K, np.ndarray):
         every = rows.toarray() if sp.issparse(rows) else rows
