@@ -110,11 +110,16 @@ def hold(K: Any, rows: Any, value: Array, pressing: Array) -> Holding | None:
 
 def _compact(rows: Any, chosen: Array) -> tuple[Array, Array]:
     """Some rows of a CSR matrix over the columns that they touch (r, k), dense, and those columns (k,)."""
-    entries = np.repeat(chosen, np.diff(rows.indptr))
-    touched, column = np.unique(rows.indices[entries], return_inverse=True)
-    line = np.repeat(np.arange(int(chosen.sum())), np.diff(rows.indptr)[chosen])
-    out = np.zeros((int(chosen.sum()), len(touched)))
-    np.add.at(out, (line, column), rows.data[entries])
+    lengths, count = np.diff(rows.indptr), int(chosen.sum())
+    entries = np.repeat(chosen, lengths)
+    columns = rows.indices[entries]
+    number = np.zeros(rows.shape[1], dtype=np.int64)
+    number[columns] = 1
+    touched = np.flatnonzero(number)
+    number[touched] = np.arange(len(touched))
+    line = np.repeat(np.arange(count), lengths[chosen])
+    out = np.zeros((count, len(touched)))
+    np.add.at(out, (line, number[columns]), rows.data[entries])
     return out, touched
 
 

@@ -338,8 +338,9 @@ class SolidModel(LaidOut):
         """Derivative of sum_k w[i,k] d[i] . x[vertices[i,k]] w.r.t. q (m, nv)."""
         rotating = any(p.rotates for p in self.layout.parts)
         T = self.layout.tangent_map(q, self.positions(q) if rotating else self.layout.rest_nodes)
-        entries = skin_entries(self.layout.skin_nodes, vertices, weights, directions, T.indptr, T.indices, T.data)
-        return trusted_csr(*entries, shape=(len(vertices), self.nv))
+        nodes = self.layout.skin_nodes
+        data, columns, starts = skin_entries(nodes, vertices, weights, directions, T.indptr, T.indices, T.data)
+        return trusted_csr(data, columns, starts, (len(vertices), self.nv))
 
     def cable_paths(self, q: Array) -> dict[str, Array]:
         """Polylines of the cables [m], for drawing."""
