@@ -136,3 +136,13 @@ def test_bad_input_is_named():
         with pytest.raises(ArgumentError) as caught:
             call()
         assert caught.value.argument == argument
+
+
+def test_combined_is_the_sum_of_multiples_and_refuses_another_pattern():
+    pattern = SymmetricPattern.from_coo([0, 1], [1, 2], 4)
+    a, b, c = (SymmetricMatrix(pattern, np.arange(pattern.nnz) + shift) for shift in (1.0, 5.0, -3.0))
+    got = a.combined((b, 2.0), (c, -0.5))
+    assert np.array_equal(got.data, a.data + 2.0 * b.data - 0.5 * c.data)
+    assert np.array_equal(a.data, np.arange(pattern.nnz) + 1.0)
+    with pytest.raises(ArgumentError):
+        a.combined((SymmetricPattern.from_coo([0], [3], 4).zeros(), 1.0))
