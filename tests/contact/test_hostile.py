@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+import pliant as pl
 from pliant.contact import (
     BodyContact,
     Box,
@@ -96,3 +97,20 @@ def test_an_open_mesh_is_refused_unless_it_is_meant_and_then_its_front_is_free(m
         found = sound(detector.detect((x + [0, 0, height]).ravel()))
         assert found.gap.min() == pytest.approx(height)
         assert np.allclose(found.normal[found.gap < 0.03], [0, 0, 1])
+
+
+@pytest.mark.parametrize(
+    "obstacle",
+    [pl.Sphere((0.0, 0.0, -0.06), 0.5), pl.Plane(point=(0.0134, 0, -0.08), normal=(-0.87, 0, -0.49))],
+    ids=["ball around everything", "plane over the held base"],
+)
+def test_a_start_that_nothing_can_free_is_refused_at_once(obstacle):
+    found = pl.equilibrium(pl.FemModel(pl.robots.finger(size=0.01)), {"cable": 0.005}, obstacles=[obstacle])
+    assert found.status is pl.Status.PENETRATING and found.iterations == 0
+    assert any("deep in an obstacle" in note for note in found.notes)
+
+
+def test_a_base_in_a_box_is_no_mistake():
+    model = pl.FemModel(pl.robots.finger(size=0.01))
+    base = pl.Box((0.0, 0.0, 0.02), (0.05, 0.05, 0.02))
+    assert pl.equilibrium(model, {"cable": 0.005}, obstacles=[base]).ok

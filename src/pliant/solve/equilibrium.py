@@ -29,6 +29,7 @@ from pliant.state import State, Status
 
 Array = np.ndarray
 _LAST = 100  # linear solves kept for a last attempt when a path cannot be followed
+_BURIED = 0.4  # of the robot's size: a body that begins so deep inside of an obstacle is there by mistake
 _SHORTEST = 1e-3  # of the load change: shorter steps are not tried
 _FOLDING = (
     0.06  # of the load change: in steps up to this an inverted element is taken for the law's own answer
@@ -89,12 +90,17 @@ def equilibrium(
     notes: list[str] = []
     folding = start is not None and inverted(model, q0)
     refused = impossible(model, target)
+    buried = not refused and problem.buried(q0) > _BURIED
+    if buried:
+        refused = ["the start lies so deep in an obstacle that nothing frees it; move one or the other"]
     far = turning and not refused
     near, spent = far_start(problem, target, start, budget=max_iterations) if far else (None, 0)
     origin.iterations = spent
     begin_at = origin if near is None else Iterate(near.q, near.effort, near.contacts, spent)
     if refused:
-        found = Iterate(q0, effort0, origin.contacts, status=Status.STALLED)
+        found = Iterate(
+            q0, effort0, origin.contacts, status=Status.PENETRATING if buried else Status.STALLED
+        )
     else:
         found = _newton(problem, begin_at, target, None, max_iterations=min(40, max_iterations), folding=folding)
     status = found.status

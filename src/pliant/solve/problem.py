@@ -11,6 +11,7 @@ import numpy as np
 from pliant.algebra.factorisation import NotPositiveDefinite
 from pliant.checks import non_negative, positive, several
 from pliant.contact.contacts import Contacts, ContactState
+from pliant.contact.obstacles import Obstacle
 from pliant.errors import ArgumentError
 from pliant.solve.chatter import Chatter
 from pliant.solve.commands import check_model, driven_by_displacement, length_scale, slackable, travel
@@ -18,6 +19,7 @@ from pliant.solve.curvature import stiffened, turning_forces
 from pliant.solve.newton import LinearSystem, Rows, build, dense_rows
 
 Array = np.ndarray
+_TRAPPED = 2.0  # times its length: an edge would have to be as long to let what hangs on it out of an obstacle
 
 
 def surroundings(obstacles: Any) -> tuple[Any, ...]:
@@ -151,6 +153,26 @@ class Problem:
         if contacts is None:
             return 0.0
         return max(contacts.max_penetration, 0.0 if self._rigid else self.detector.crossing_depth(q))
+
+    def buried(self, q: Array) -> float:
+        """How far free vertices of the skin are in rigid obstacles, in sizes of the robot; 1 where they can't get out.
+
+        What hangs on a held vertex deep inside gets out only if the edge between them becomes as long as that is deep.
+        """
+        rigid = [o for o in self.obstacles if isinstance(o, Obstacle)]
+        if not rigid:
+            return 0.0
+        x, triangles = self.model.skin_positions(q), self.model.skin.triangles
+        edges = np.concatenate([triangles[:, [0, 1]], triangles[:, [1, 2]], triangles[:, [2, 0]]])
+        edges = np.concatenate([edges, edges[:, ::-1]])
+        edges = edges[self._held[edges[:, 0]] & ~self._held[edges[:, 1]]]
+        length = np.linalg.norm(x[edges[:, 0]] - x[edges[:, 1]], axis=1)
+        worst = 0.0
+        for obstacle in rigid:
+            depth = np.maximum(-obstacle.distance(x), 0.0)
+            trapped = (depth[edges[:, 0]] > _TRAPPED * length) & (depth[edges[:, 1]] > 0.1 * length)
+            worst = max(worst, 1.0 if trapped.any() else float(depth[~self._held].max(initial=0.0)) / self.length)
+        return worst
 
     def _detect(self, q: Array, previous: Contacts | None, positions: Array | None = None) -> Contacts:
         found = self.detector.detect(q, previous, obstacles=self.obstacles, positions=positions)
