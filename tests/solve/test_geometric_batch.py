@@ -14,6 +14,7 @@ from pliant.robots.finger import finger
 from pliant.robots.three_chamber_arm import three_chamber_arm
 from pliant.solve.flex import flex
 from pliant.solve.geometric_batch import CpuOps, batch, tables
+from pliant.state import Status
 
 
 @pytest.fixture(scope="module")
@@ -46,8 +47,9 @@ def test_batch_agrees_with_single_solves(arm, commands, device, method):
 
 
 def test_what_a_batch_cannot_do_is_said(arm):
-    with pytest.raises(ArgumentError, match="U"):
-        batch(arm, np.zeros((2, 5)))
+    for wrong in (np.zeros((2, 5)), np.zeros((0, 3))):
+        with pytest.raises(ArgumentError, match="U"):
+            batch(arm, wrong)
     with pytest.raises(ArgumentError, match="chambers"):
         batch(GeometricModel(finger(size=0.01)), np.zeros((1, 1)), method="projection")
     with pytest.raises(ArgumentError, match="method"):
@@ -64,6 +66,8 @@ def test_on_a_cpu_every_kind_of_actuator_will_do():
     found = batch(model, U)
     assert found.converged.all()
     assert found.displacement == pytest.approx(U, rel=1e-6)
+    slack = batch(model, [[-0.01]])
+    assert slack.status == (Status.SLACK,) and slack.step[0] < 1e-6
     assert np.abs(found.q[1] - flex(model, U[1]).q).max() < 1e-7
 
 

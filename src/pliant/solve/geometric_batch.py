@@ -26,6 +26,7 @@ from pliant.solve.flex import flex
 from pliant.solve.forked import forked, forks
 from pliant.solve.settling import Settler
 from pliant.solve.tracing import nearest_order
+from pliant.state import Status
 
 if TYPE_CHECKING:
     from pliant.models.geometric import GeometricModel
@@ -45,6 +46,7 @@ class BatchResult:
         iterations: iterations of each pose (nb,).
         step: local/global step that remains, relative to the robot's size (nb,).
         elapsed: seconds in all.
+        status: of each pose, in words; a pose with a slack cable counts as converged.
     """
 
     q: Array
@@ -54,6 +56,7 @@ class BatchResult:
     iterations: Array
     step: Array
     elapsed: float
+    status: tuple[Status, ...]
 
     @property
     def rate(self) -> float:
@@ -196,8 +199,8 @@ def batch(
         raise ArgumentError("method", f"{method!r}", "'auto', 'newton' or 'projection'")
     threads = count("threads", threads)
     commands = np.atleast_2d(np.asarray(U, dtype=float))
-    if commands.shape[1] != model.nu or not np.isfinite(commands).all():
-        raise ArgumentError("U", f"shape {commands.shape}, or not finite", f"finite, (n, {model.nu})")
+    if commands.shape[1] != model.nu or not len(commands) or not np.isfinite(commands).all():
+        raise ArgumentError("U", f"shape {commands.shape}, or not finite", f"finite, (n, {model.nu}), n at least 1")
     if method == "newton" and device != "cpu":
         raise ArgumentError("method", f"'newton' on {device!r}", "device='cpu'")
     if device == "cpu" and method != "projection":
@@ -221,7 +224,8 @@ def batch(
         at = part.q_start
         q[:, at : at + 3] = p - part.origin
         q[:, at + 3 : at + 7] = np.array([quaternion_from_matrix(r) for r in R])
-    return BatchResult(q=q, **raw)
+    status = tuple(Status.CONVERGED if good else Status.MAX_ITERATIONS for good in raw["converged"])
+    return BatchResult(q=q, status=status, **raw)
 
 
 def _by_newton(model: GeometricModel, commands: Array, tolerance: float, workers: int) -> BatchResult:
@@ -237,14 +241,15 @@ def _by_newton(model: GeometricModel, commands: Array, tolerance: float, workers
             if not found.ok and start is not None:
                 found = flex(model, commands[i], tolerance=tolerance)
             start = found if found.ok else start
-            left = settler.left(found.q, found.effort, found.u)
-            out.append((found.q, found.effort, found.displacement, found.ok, found.iterations, left / length))
+            reached = found.displacement if found.status is Status.SLACK else found.u
+            left = settler.left(found.q, found.effort, reached) / length
+            out.append((found.q, found.effort, found.displacement, found.ok, found.iterations, left, found.status))
         return out
 
     order = np.array(nearest_order(commands), dtype=int)
     parts = np.array_split(order, min(workers if forks() else 1, len(order)))
     rows = [row for part in forked(visit, parts) for row in part]
     back = np.argsort(order)
-    q, effort, displacement, ok, used, step = (np.array(column)[back] for column in zip(*rows))
-    elapsed = time.perf_counter() - begin
-    return BatchResult(q, effort, displacement, ok, used, step, elapsed)
+    *columns, status = zip(*(rows[i] for i in back))
+    q, effort, displacement, ok, used, step = (np.array(column) for column in columns)
+    return BatchResult(q, effort, displacement, ok, used, step, time.perf_counter() - begin, status)
