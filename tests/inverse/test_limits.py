@@ -172,3 +172,16 @@ def test_a_rate_needs_a_state_and_a_time():
 def test_a_time_since_the_state_is_positive(dt):
     with pytest.raises(pl.ArgumentError, match="dt"):
         pl.invert(MODEL, None, pl.PointTarget("tip", TIP), dt=dt)
+
+
+def test_equalities_out_of_reach_do_not_cost_the_limits():
+    model = pl.FemModel(pl.robots.golden_beam())
+    names = model.robot.actuator_names
+    position = tuple(model.locate(model.rest, "tip").position + np.array([0.0, 0.03, 0.01]))
+    limits = [pl.EffortLimit(names[0], 0.0, 0.8), pl.DisplacementLimit(names[1], -0.003, 0.004)]
+    exact = pl.invert(model, targets=pl.PointTarget("tip", position, exact=True), limits=limits)
+    near = pl.invert(model, targets=pl.PointTarget("tip", position), limits=limits)
+    assert exact.status is near.status is pl.Status.UNREACHABLE
+    assert np.linalg.norm(exact.error) == pytest.approx(np.linalg.norm(near.error), rel=1e-6)
+    assert exact.effort[0] <= 0.8 * (1 + 1e-6) and exact.displacement[1] <= 0.004 * (1 + 1e-6)
+    assert any("equalities" in note for note in exact.notes)

@@ -21,6 +21,7 @@ from pliant.inverse.nested import Curvature, Equilibria, Proposal, descend
 from pliant.inverse.qpcc import FRICTIONLESS, QPCC, QPCCSolution, QPCCStatus, solve_qpcc
 from pliant.inverse.redundancy import least_effort
 from pliant.inverse.restarts import downhill, other_starts
+from pliant.inverse.snapshot import Values
 from pliant.inverse.targets import Target
 from pliant.inverse.work import Options, Work, problem_of
 from pliant.solve.commands import check_state, travel
@@ -154,6 +155,13 @@ def _run(setting: Problem, mechanics: Any, work: Work, options: Options, iterati
     if not status.ok and status is not Status.RELAXED and fast < iterations:
         status, more = _nested(setting, work, options, iterations)
         count += more
+    if status is Status.RELAXED and (soft := _softened(options)) is not None and _missed(setting, work, options):
+        # limits were given up for nothing: hold them, and come as near as they let
+        work.q, work.effort, work.contacts = begun
+        work.begin_anew()
+        status, more = _run(setting, mechanics, work, soft, iterations)
+        work.notes.append("the equalities cannot hold within the limits; this is the nearest that was found")
+        return status, count + more
     for _ in range(1 if setting.obstacles else 3):  # each look costs several equilibria
         if status not in (Status.UNREACHABLE, Status.LOCAL):
             break
@@ -196,19 +204,32 @@ def _elsewhere(
 def _approach(setting: Problem, mechanics: Any, work: Work, options: Options, most: int) -> int:
     """Come near with equalities as objectives first: far away, they may contradict the limits. Returns the
     iterations."""
-    if not any(getattr(t, "exact", False) for t in options.targets):
+    soft = _softened(options)
+    if soft is None:
         return 0
-    wanted: list[Any] = list(options.targets)
-    soft = replace(options, targets=[replace(t, exact=False) if getattr(t, "exact", False) else t for t in wanted])
     count = 0
     for _ in range(most):
         count += 1
         if _iterate(setting, mechanics, work, soft, careful=True) is not None:
             break
-    work.cost, work.small, work.proximal = None, 0, 1e-9
-    work.waited, work.shortest, work.lowest = 0, np.inf, np.inf
-    work.notes.clear()
+    work.begin_anew()
     return count
+
+
+def _softened(options: Options) -> Options | None:
+    """The same with equalities as objectives; None if there are no equalities."""
+    wanted: list[Any] = list(options.targets)
+    if not any(getattr(t, "exact", False) for t in wanted):
+        return None
+    return replace(options, targets=[replace(t, exact=False) if getattr(t, "exact", False) else t for t in wanted])
+
+
+def _missed(setting: Problem, work: Work, options: Options) -> bool:
+    """Are equalities among the targets not met?"""
+    seen = Values(setting.model, work.q)
+    exact = [t for t in options.targets if getattr(t, "exact", False)]
+    rows = [t.evaluate(seen, work.q, work.effort, work.contacts) for t in exact]
+    return max((float(np.abs(r.value).max(initial=0.0)) for r in rows), default=0.0) > MET * setting.length
 
 
 def _sticking(friction: str, obstacles: Sequence[Any]) -> bool:

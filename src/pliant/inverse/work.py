@@ -69,6 +69,12 @@ class Work:
     timing: dict[str, float] = field(default_factory=dict)
     notes: list[str] = field(default_factory=list)
 
+    def begin_anew(self) -> None:
+        """Forget how the iteration went so far, for other targets or another start."""
+        self.cost, self.small, self.proximal = None, 0, 1e-9
+        self.waited, self.shortest, self.lowest = 0, float("inf"), float("inf")
+        self.notes.clear()
+
     def spend(self, phase: str, seconds: float) -> None:
         """Count time spent in a phase."""
         self.timing[phase] = self.timing.get(phase, 0.0) + seconds
