@@ -303,7 +303,7 @@ def violations(
         if rows is None or not len(rows.value):
             continue
         finite = [np.abs(b[np.isfinite(b)]).max(initial=0.0) for b in (rows.low, rows.high)]
-        least = 1e-6 if np.array_equal(rows.low, rows.high) else 1e-9  # a joint at zero has no size but that of rounding
+        least = 1e-6 if np.array_equal(rows.low, rows.high) else 1e-9  # a joint at zero: only rounding
         size = max(*finite, float(np.abs(rows.value).max()), rows.scale, least)
         worst = float(np.maximum(rows.low - rows.value, rows.value - rows.high).max()) / size
         if worst > 0.0:
