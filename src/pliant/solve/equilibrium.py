@@ -29,7 +29,6 @@ from pliant.state import State, Status
 
 Array = np.ndarray
 _LAST = 100  # linear solves kept for a last attempt when a path cannot be followed
-_BURIED = 0.4  # of the robot's size: a body that begins so deep inside of an obstacle is there by mistake
 _SHORTEST = 1e-3  # of the load change: shorter steps are not tried
 _FOLDING = (
     0.06  # of the load change: in steps up to this an inverted element is taken for the law's own answer
@@ -90,7 +89,7 @@ def equilibrium(
     notes: list[str] = []
     folding = start is not None and inverted(model, q0)
     refused = impossible(model, target)
-    buried = not refused and problem.buried(q0) > _BURIED
+    buried = not refused and problem.buried(q0)
     if buried:
         refused = ["the start lies so deep in an obstacle that nothing frees it; move one or the other"]
     far = turning and not refused
@@ -247,9 +246,7 @@ def _step_length(problem: Problem, q: Array, effort: Array, step: Any) -> float:
     caller.
     """
     model = problem.model
-    size = travel(model, step.dq)
-    alpha = min(1.0, 0.33 * problem.length / max(size, 1e-300))
-    alpha = min(alpha, problem.furthest(q, step.dq))
+    alpha = _longest(problem, q, step.dq)
     if not hasattr(model, "inverted"):
         return alpha  # every configuration is admissible
     for _ in range(12):
@@ -257,6 +254,12 @@ def _step_length(problem: Problem, q: Array, effort: Array, step: Any) -> float:
             return alpha
         alpha *= 0.5
     return 0.0
+
+
+def _longest(problem: Problem, q: Array, dq: Array) -> float:
+    """The part of a step that moves no point by more than a third of the robot, nor through anything."""
+    reach = 0.33 * problem.length / max(travel(problem.model, dq), 1e-300)
+    return min(1.0, reach, problem.furthest(q, dq))
 
 
 def _descent(
@@ -284,8 +287,7 @@ def _descent(
     for triple, what in zip(rows.triples, step.states):
         # A sliding contact is held along its normal only; its tangential force follows from the cone.
         active[triple] = (what != ContactState.OPEN, what == ContactState.STICK, what == ContactState.STICK)
-    alpha = min(1.0, 0.33 * problem.length / max(travel(model, step.dq), 1e-300))
-    alpha = min(alpha, problem.furthest(q, step.dq))
+    alpha = _longest(problem, q, step.dq)
     turned = None if system.turned is None else system.turned(step.dq)
     for _ in range(9):
         trial = model.retract(q, alpha * step.dq)
@@ -321,7 +323,7 @@ def _lowering(
 ) -> float:
     """The largest step that lowers the energy, where the tangent had to be changed; friction, without energy, any."""
     model = problem.model
-    alpha = min(1.0, 0.33 * problem.length / max(travel(model, step.dq), 1e-300), problem.furthest(q, step.dq))
+    alpha = _longest(problem, q, step.dq)
     potential = np.where(problem.driven, 0.0, effort)
     along = 0.0 if offset is None else float(offset @ step.dq)
     smooth = not len(system.rows.triples)

@@ -19,6 +19,7 @@ from pliant.solve.curvature import stiffened, turning_forces
 from pliant.solve.newton import LinearSystem, Rows, build, dense_rows
 
 Array = np.ndarray
+_BURIED = 0.4  # of the robot's size: a body that begins so deep inside of an obstacle is there by mistake
 _TRAPPED = 2.0  # times its length: an edge would have to be as long to let what hangs on it out of an obstacle
 
 
@@ -154,25 +155,27 @@ class Problem:
             return 0.0
         return max(contacts.max_penetration, 0.0 if self._rigid else self.detector.crossing_depth(q))
 
-    def buried(self, q: Array) -> float:
-        """How far free vertices of the skin are in rigid obstacles, in sizes of the robot; 1 where they can't get out.
+    def buried(self, q: Array) -> bool:
+        """Does the skin lie so deep in a rigid obstacle that nothing frees it?
 
         What hangs on a held vertex deep inside gets out only if the edge between them becomes as long as that is deep.
         """
         rigid = [o for o in self.obstacles if isinstance(o, Obstacle)]
         if not rigid:
-            return 0.0
+            return False
         x, triangles = self.model.skin_positions(q), self.model.skin.triangles
-        edges = np.concatenate([triangles[:, [0, 1]], triangles[:, [1, 2]], triangles[:, [2, 0]]])
-        edges = np.concatenate([edges, edges[:, ::-1]])
-        edges = edges[self._held[edges[:, 0]] & ~self._held[edges[:, 1]]]
-        length = np.linalg.norm(x[edges[:, 0]] - x[edges[:, 1]], axis=1)
-        worst = 0.0
         for obstacle in rigid:
             depth = np.maximum(-obstacle.distance(x), 0.0)
-            trapped = (depth[edges[:, 0]] > _TRAPPED * length) & (depth[edges[:, 1]] > 0.1 * length)
-            worst = max(worst, 1.0 if trapped.any() else float(depth[~self._held].max(initial=0.0)) / self.length)
-        return worst
+            if not depth.any():
+                continue
+            if depth[~self._held].max(initial=0.0) > _BURIED * self.length:
+                return True
+            edges = np.concatenate([triangles[:, pair] for pair in ([0, 1], [1, 2], [2, 0], [1, 0], [2, 1], [0, 2])])
+            held, free = edges[self._held[edges[:, 0]] & ~self._held[edges[:, 1]]].T
+            length = np.linalg.norm(x[held] - x[free], axis=1)
+            if ((depth[held] > _TRAPPED * length) & (depth[free] > 0.1 * length)).any():
+                return True
+        return False
 
     def _detect(self, q: Array, previous: Contacts | None, positions: Array | None = None) -> Contacts:
         found = self.detector.detect(q, previous, obstacles=self.obstacles, positions=positions)
