@@ -27,26 +27,26 @@ def _yield_address() -> int:
 llvm.add_symbol("pliant_yield", _yield_address())
 
 
-@intrinsic
-def add(typingctx, address, amount):
-    """Add to a counter; returns what it was before."""
+def _changing(operation):
+    """Code that changes a counter by an operation of one argument and returns what it was before."""
 
     def codegen(context, builder, signature, args):
         pointer = builder.inttoptr(args[0], _INT64.as_pointer())
-        return builder.atomic_rmw("add", pointer, args[1], "seq_cst")
+        return builder.atomic_rmw(operation, pointer, args[1], "seq_cst")
 
-    return types.int64(types.intp, types.int64), codegen
+    return codegen
+
+
+@intrinsic
+def add(typingctx, address, amount):
+    """Add to a counter; returns what it was before."""
+    return types.int64(types.intp, types.int64), _changing("add")
 
 
 @intrinsic
 def lower(typingctx, address, value):
     """Lower a counter to `value` if it is larger; returns what it was before."""
-
-    def codegen(context, builder, signature, args):
-        pointer = builder.inttoptr(args[0], _INT64.as_pointer())
-        return builder.atomic_rmw("min", pointer, args[1], "seq_cst")
-
-    return types.int64(types.intp, types.int64), codegen
+    return types.int64(types.intp, types.int64), _changing("min")
 
 
 @intrinsic
