@@ -85,7 +85,7 @@ __all__ = [
 
 _CATALOGUE: tuple[Entry, ...] = (
     Entry(finger, move={"cable": 0.010}),
-    Entry(notched_finger, move={"cable3": 0.015}),
+    Entry(notched_finger, move={"cable3": 0.015}, obstacles=own_surface),
     Entry(pneunet, move={"chamber": 20e3}),
     Entry(pneumatic_finger, "geometric", {"air": 1e-5}),
     Entry(silicone_finger, "geometric", {"air": 4e-7}, obstacles=own_surface),

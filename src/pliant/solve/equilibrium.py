@@ -11,6 +11,7 @@ import numpy as np
 from pliant.checks import count
 from pliant.contact.contacts import Contacts, ContactState
 from pliant.solve.balance import balanced, inverted, mean_diagonal, unbalanced
+from pliant.solve.collapse import collapsed
 from pliant.solve.commands import (
     CommandLike,
     beyond_limits,
@@ -394,6 +395,9 @@ def _continue(
         smooth = False
         dt *= 0.4
         if dt < _SHORTEST:
+            if ends := collapsed(model, here.q, here.effort):
+                notes.extend([f"the path ends at {100 * t:.1f} % of the load change", *ends])
+                return here, Status.INVERTED
             # The path ends here: let the body fall just beyond its end, and go on from where it lands.
             new = min(t + 4.0 * _SHORTEST, 1.0)
             u = begin_u + new * (target - begin_u)
