@@ -1,8 +1,8 @@
 """Collapse: cables that have pulled the body together to nothing, where no equilibrium lies beyond.
 
 A law of small strains (rods, links) resists a fibre as much at half its length as at the start, so that a strong muscle
-shortens the material next to it to nothing. There the length of the cable has a kink and the path ends: not for want of a
-better iteration, but because the material would have to pass through itself.
+shortens the material next to it to nothing. There the length of the cable has a kink and the path ends: not for want
+of a better iteration, but because the material would have to pass through itself.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ def collapsed(model: Any, q: Array, effort: Array) -> list[str]:
             least = float((after[short] / before[short]).min())
             out.append(
                 f"{actuator.name} has pulled the body together to {100 * least:.1f} % of its length in one place; "
-                "nothing is left to shorten: pull less (where a gap closes, its walls may touch: SelfContact)"
+                "nothing is left to shorten: pull less"
             )
     return out
 

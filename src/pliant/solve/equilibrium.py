@@ -397,6 +397,8 @@ def _continue(
         if dt < _SHORTEST:
             if ends := collapsed(model, here.q, here.effort):
                 notes.extend([f"the path ends at {100 * t:.1f} % of the load change", *ends])
+                if not problem.obstacles:
+                    notes.append("where a gap closes, its walls may touch: see SelfContact")
                 return here, Status.INVERTED
             # The path ends here: let the body fall just beyond its end, and go on from where it lands.
             new = min(t + 4.0 * _SHORTEST, 1.0)
