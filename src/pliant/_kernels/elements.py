@@ -24,6 +24,7 @@ import numpy as np
 from numba import njit
 
 from pliant._kernels.materials import distortion_energy, distortion_stress, distortion_tangent, volumetric
+from pliant._kernels.materials_invariants import add_cofactor_derivative
 
 
 @njit(cache=True, nogil=True)
@@ -39,20 +40,6 @@ def cofactor(F, C):
     C[2, 1] = F[0, 2] * F[1, 0] - F[0, 0] * F[1, 2]
     C[2, 2] = F[0, 0] * F[1, 1] - F[0, 1] * F[1, 0]
     return F[0, 0] * C[0, 0] + F[0, 1] * C[0, 1] + F[0, 2] * C[0, 2]
-
-
-@njit(cache=True, nogil=True)
-def add_cofactor_derivative(a, F, A):
-    """A[3i+j, 3k+l] += a * d cof(F)_ij / d F_kl."""
-    for i in range(3):
-        i1, i2 = (i + 1) % 3, (i + 2) % 3
-        for j in range(3):
-            j1, j2 = (j + 1) % 3, (j + 2) % 3
-            r = 3 * i + j
-            A[r, 3 * i1 + j1] += a * F[i2, j2]
-            A[r, 3 * i2 + j2] += a * F[i1, j1]
-            A[r, 3 * i1 + j2] -= a * F[i2, j1]
-            A[r, 3 * i2 + j1] -= a * F[i1, j2]
 
 
 @njit(cache=True, nogil=True)

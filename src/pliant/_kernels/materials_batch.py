@@ -6,7 +6,7 @@ import numpy as np
 from numba import njit
 
 from pliant._kernels.materials import distortion_energy, distortion_stress, distortion_tangent, volumetric
-from pliant._kernels.materials_invariants import add_cofactor_gradient, cofactor, determinant
+from pliant._kernels.materials_invariants import add_cofactor_derivative, cofactor, determinant
 
 
 @njit(cache=True, error_model="numpy")
@@ -39,4 +39,4 @@ def tangent_batch(code, p, F, P, A):
             P[e, r // 3, r % 3] += dU * c
             for s, d in enumerate(cofactor(F[e])):
                 A[e, r, s] += ddU * c * d
-        add_cofactor_gradient(F[e], A[e], dU)
+        add_cofactor_derivative(dU, F[e], A[e])

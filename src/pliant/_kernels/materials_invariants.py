@@ -105,24 +105,17 @@ def _second_gradient(F):
 
 
 @njit(cache=True, error_model="numpy")
-def _row(A, r, x, y, f0, f1, f2, f3, f4, f5, f6, f7, f8, c0, c1, c2, c3, c4, c5, c6, c7, c8):
-    """A[r] = x f + y c."""
-    A[r, 0] = x * f0 + y * c0
-    A[r, 1] = x * f1 + y * c1
-    A[r, 2] = x * f2 + y * c2
-    A[r, 3] = x * f3 + y * c3
-    A[r, 4] = x * f4 + y * c4
-    A[r, 5] = x * f5 + y * c5
-    A[r, 6] = x * f6 + y * c6
-    A[r, 7] = x * f7 + y * c7
-    A[r, 8] = x * f8 + y * c8
-
-
-@njit(cache=True, error_model="numpy")
-def _add(A, r, s, x):
-    """Add x to A[r, s] and A[s, r]."""
-    A[r, s] += x
-    A[s, r] += x
+def _row(a, x, y, f0, f1, f2, f3, f4, f5, f6, f7, f8, c0, c1, c2, c3, c4, c5, c6, c7, c8):
+    """a = x f + y c. (It takes a row, not its number: numba would compile it for every number.)"""
+    a[0] = x * f0 + y * c0
+    a[1] = x * f1 + y * c1
+    a[2] = x * f2 + y * c2
+    a[3] = x * f3 + y * c3
+    a[4] = x * f4 + y * c4
+    a[5] = x * f5 + y * c5
+    a[6] = x * f6 + y * c6
+    a[7] = x * f7 + y * c7
+    a[8] = x * f8 + y * c8
 
 
 @njit(cache=True, error_model="numpy")
@@ -138,87 +131,75 @@ def tangent_from(F, P, A, g1, gJ, g11, g1J, gJJ):
     P[2, 0], P[2, 1], P[2, 2] = a * f6 + gJ * c6, a * f7 + gJ * c7, a * f8 + gJ * c8
     u, v, w = 4.0 * g11, 2.0 * g1J, gJJ
     _row(
-        A, 0, u * f0 + v * c0, v * f0 + w * c0,
+        A[0], u * f0 + v * c0, v * f0 + w * c0,
         f0, f1, f2, f3, f4, f5, f6, f7, f8, c0, c1, c2, c3, c4, c5, c6, c7, c8,
     )  # fmt: skip
     _row(
-        A, 1, u * f1 + v * c1, v * f1 + w * c1,
+        A[1], u * f1 + v * c1, v * f1 + w * c1,
         f0, f1, f2, f3, f4, f5, f6, f7, f8, c0, c1, c2, c3, c4, c5, c6, c7, c8,
     )  # fmt: skip
     _row(
-        A, 2, u * f2 + v * c2, v * f2 + w * c2,
+        A[2], u * f2 + v * c2, v * f2 + w * c2,
         f0, f1, f2, f3, f4, f5, f6, f7, f8, c0, c1, c2, c3, c4, c5, c6, c7, c8,
     )  # fmt: skip
     _row(
-        A, 3, u * f3 + v * c3, v * f3 + w * c3,
+        A[3], u * f3 + v * c3, v * f3 + w * c3,
         f0, f1, f2, f3, f4, f5, f6, f7, f8, c0, c1, c2, c3, c4, c5, c6, c7, c8,
     )  # fmt: skip
     _row(
-        A, 4, u * f4 + v * c4, v * f4 + w * c4,
+        A[4], u * f4 + v * c4, v * f4 + w * c4,
         f0, f1, f2, f3, f4, f5, f6, f7, f8, c0, c1, c2, c3, c4, c5, c6, c7, c8,
     )  # fmt: skip
     _row(
-        A, 5, u * f5 + v * c5, v * f5 + w * c5,
+        A[5], u * f5 + v * c5, v * f5 + w * c5,
         f0, f1, f2, f3, f4, f5, f6, f7, f8, c0, c1, c2, c3, c4, c5, c6, c7, c8,
     )  # fmt: skip
     _row(
-        A, 6, u * f6 + v * c6, v * f6 + w * c6,
+        A[6], u * f6 + v * c6, v * f6 + w * c6,
         f0, f1, f2, f3, f4, f5, f6, f7, f8, c0, c1, c2, c3, c4, c5, c6, c7, c8,
     )  # fmt: skip
     _row(
-        A, 7, u * f7 + v * c7, v * f7 + w * c7,
+        A[7], u * f7 + v * c7, v * f7 + w * c7,
         f0, f1, f2, f3, f4, f5, f6, f7, f8, c0, c1, c2, c3, c4, c5, c6, c7, c8,
     )  # fmt: skip
     _row(
-        A, 8, u * f8 + v * c8, v * f8 + w * c8,
+        A[8], u * f8 + v * c8, v * f8 + w * c8,
         f0, f1, f2, f3, f4, f5, f6, f7, f8, c0, c1, c2, c3, c4, c5, c6, c7, c8,
     )  # fmt: skip
     for r in range(9):
         A[r, r] += a
-    add_cofactor_gradient(F, A, gJ)
+    add_cofactor_derivative(gJ, F, A)
 
 
 @njit(cache=True, error_model="numpy")
-def add_cofactor_gradient(F, A, g):
-    """A += g d^2 J / dF dF."""
-    f0, f1, f2 = g * F[0, 0], g * F[0, 1], g * F[0, 2]
-    f3, f4, f5 = g * F[1, 0], g * F[1, 1], g * F[1, 2]
-    f6, f7, f8 = g * F[2, 0], g * F[2, 1], g * F[2, 2]
-    _add(A, 0, 4, f8)
-    _add(A, 0, 8, f4)
-    _add(A, 0, 5, -f7)
-    _add(A, 0, 7, -f5)
-    _add(A, 1, 5, f6)
-    _add(A, 1, 6, f5)
-    _add(A, 1, 3, -f8)
-    _add(A, 1, 8, -f3)
-    _add(A, 2, 3, f7)
-    _add(A, 2, 7, f3)
-    _add(A, 2, 4, -f6)
-    _add(A, 2, 6, -f4)
-    _add(A, 3, 7, f2)
-    _add(A, 3, 8, -f1)
-    _add(A, 4, 8, f0)
-    _add(A, 4, 6, -f2)
-    _add(A, 5, 6, f1)
-    _add(A, 5, 7, -f0)
+def add_cofactor_derivative(a, F, A):
+    """A[3i+j, 3k+l] += a * d cof(F)_ij / d F_kl, which is a d^2 J / dF dF."""
+    for i in range(3):
+        i1, i2 = (i + 1) % 3, (i + 2) % 3
+        for j in range(3):
+            j1, j2 = (j + 1) % 3, (j + 2) % 3
+            r = 3 * i + j
+            A[r, 3 * i1 + j1] += a * F[i2, j2]
+            A[r, 3 * i2 + j2] += a * F[i1, j1]
+            A[r, 3 * i1 + j2] -= a * F[i2, j1]
+            A[r, 3 * i2 + j1] -= a * F[i1, j2]
 
 
 @njit(cache=True, error_model="numpy")
 def _add_row(
-    A, r, x, y,
+    a, x, y,
     c0, c1, c2, c3, c4, c5, c6, c7, c8, d0, d1, d2, d3, d4, d5, d6, d7, d8,
 ):  # fmt: skip
-    """A[r] += x c + y d."""
-    A[r, 0] += x * c0 + y * d0
-    A[r, 1] += x * c1 + y * d1
-    A[r, 2] += x * c2 + y * d2
-    A[r, 3] += x * c3 + y * d3
-    A[r, 4] += x * c4 + y * d4
-    A[r, 5] += x * c5 + y * d5
-    A[r, 6] += x * c6 + y * d6
-    A[r, 7] += x * c7 + y * d7
-    A[r, 8] += x * c8 + y * d8
+    """a += x c + y d."""
+    a[0] += x * c0 + y * d0
+    a[1] += x * c1 + y * d1
+    a[2] += x * c2 + y * d2
+    a[3] += x * c3 + y * d3
+    a[4] += x * c4 + y * d4
+    a[5] += x * c5 + y * d5
+    a[6] += x * c6 + y * d6
+    a[7] += x * c7 + y * d7
+    a[8] += x * c8 + y * d8
 
 
 @njit(cache=True, error_model="numpy")
@@ -228,39 +209,39 @@ def add_second_invariant(F, P, A, g2, g2J):
     c0, c1, c2, c3, c4, c5, c6, c7, c8 = cofactor(F)
     z, w = 2.0 * g2J, 2.0 * g2
     _add_row(
-        A, 0, z * d0, z * c0,
+        A[0], z * d0, z * c0,
         c0, c1, c2, c3, c4, c5, c6, c7, c8, d0, d1, d2, d3, d4, d5, d6, d7, d8,
     )  # fmt: skip
     _add_row(
-        A, 1, z * d1, z * c1,
+        A[1], z * d1, z * c1,
         c0, c1, c2, c3, c4, c5, c6, c7, c8, d0, d1, d2, d3, d4, d5, d6, d7, d8,
     )  # fmt: skip
     _add_row(
-        A, 2, z * d2, z * c2,
+        A[2], z * d2, z * c2,
         c0, c1, c2, c3, c4, c5, c6, c7, c8, d0, d1, d2, d3, d4, d5, d6, d7, d8,
     )  # fmt: skip
     _add_row(
-        A, 3, z * d3, z * c3,
+        A[3], z * d3, z * c3,
         c0, c1, c2, c3, c4, c5, c6, c7, c8, d0, d1, d2, d3, d4, d5, d6, d7, d8,
     )  # fmt: skip
     _add_row(
-        A, 4, z * d4, z * c4,
+        A[4], z * d4, z * c4,
         c0, c1, c2, c3, c4, c5, c6, c7, c8, d0, d1, d2, d3, d4, d5, d6, d7, d8,
     )  # fmt: skip
     _add_row(
-        A, 5, z * d5, z * c5,
+        A[5], z * d5, z * c5,
         c0, c1, c2, c3, c4, c5, c6, c7, c8, d0, d1, d2, d3, d4, d5, d6, d7, d8,
     )  # fmt: skip
     _add_row(
-        A, 6, z * d6, z * c6,
+        A[6], z * d6, z * c6,
         c0, c1, c2, c3, c4, c5, c6, c7, c8, d0, d1, d2, d3, d4, d5, d6, d7, d8,
     )  # fmt: skip
     _add_row(
-        A, 7, z * d7, z * c7,
+        A[7], z * d7, z * c7,
         c0, c1, c2, c3, c4, c5, c6, c7, c8, d0, d1, d2, d3, d4, d5, d6, d7, d8,
     )  # fmt: skip
     _add_row(
-        A, 8, z * d8, z * c8,
+        A[8], z * d8, z * c8,
         c0, c1, c2, c3, c4, c5, c6, c7, c8, d0, d1, d2, d3, d4, d5, d6, d7, d8,
     )  # fmt: skip
     P[0, 0] += w * d0

@@ -109,11 +109,11 @@ def _shear(p, sa, sb, lb, ta, tb):
 
 
 @njit(cache=True, error_model="numpy")
-def _dyad(A, row, x0, x1, x2, y0, y1, y2):
-    """A[row] = x (outer) y, row by row."""
-    A[row, 0], A[row, 1], A[row, 2] = x0 * y0, x0 * y1, x0 * y2
-    A[row, 3], A[row, 4], A[row, 5] = x1 * y0, x1 * y1, x1 * y2
-    A[row, 6], A[row, 7], A[row, 8] = x2 * y0, x2 * y1, x2 * y2
+def _dyad(a, x0, x1, x2, y0, y1, y2):
+    """a = x (outer) y, row by row."""
+    a[0], a[1], a[2] = x0 * y0, x0 * y1, x0 * y2
+    a[3], a[4], a[5] = x1 * y0, x1 * y1, x1 * y2
+    a[6], a[7], a[8] = x2 * y0, x2 * y1, x2 * y2
 
 
 @njit(cache=True, error_model="numpy")
@@ -139,15 +139,15 @@ def ogden_tangent(p, F, P, A):
     x02, y02 = 0.5 * (a02 + b02), 0.5 * (a02 - b02)
     x12, y12 = 0.5 * (a12 + b12), 0.5 * (a12 - b12)
     # The rows of A first hold the nine dyads D_q; column s of them is all that column s of the result needs.
-    _dyad(A, 0, u0, u3, u6, v0, v3, v6)
-    _dyad(A, 1, u0, u3, u6, v1, v4, v7)
-    _dyad(A, 2, u0, u3, u6, v2, v5, v8)
-    _dyad(A, 3, u1, u4, u7, v0, v3, v6)
-    _dyad(A, 4, u1, u4, u7, v1, v4, v7)
-    _dyad(A, 5, u1, u4, u7, v2, v5, v8)
-    _dyad(A, 6, u2, u5, u8, v0, v3, v6)
-    _dyad(A, 7, u2, u5, u8, v1, v4, v7)
-    _dyad(A, 8, u2, u5, u8, v2, v5, v8)
+    _dyad(A[0], u0, u3, u6, v0, v3, v6)
+    _dyad(A[1], u0, u3, u6, v1, v4, v7)
+    _dyad(A[2], u0, u3, u6, v2, v5, v8)
+    _dyad(A[3], u1, u4, u7, v0, v3, v6)
+    _dyad(A[4], u1, u4, u7, v1, v4, v7)
+    _dyad(A[5], u1, u4, u7, v2, v5, v8)
+    _dyad(A[6], u2, u5, u8, v0, v3, v6)
+    _dyad(A[7], u2, u5, u8, v1, v4, v7)
+    _dyad(A[8], u2, u5, u8, v2, v5, v8)
     for s in range(9):
         e0, e1, e2, e3, e4 = A[0, s], A[1, s], A[2, s], A[3, s], A[4, s]
         e5, e6, e7, e8 = A[5, s], A[6, s], A[7, s], A[8, s]
