@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
+from pliant._kernels.closest import between_segments
 from pliant._kernels.features import at, inner, minus
 
 
@@ -48,3 +49,58 @@ def touches_alike(vertices, normals, found_vertices, found_weights, found_normal
                 if alone and inner(at(found_normals, c), at(normals, i)) > alike:
                     out[i] = True
     return out
+
+
+@njit(cache=True, error_model="numpy", nogil=True)
+def pairs_followed(crossed, vertices, weights, normal, x, radius, offset):
+    """Gap (m,), normal (m, 3) and weights (m, 4) of pairs of soft features that stay the same while the skin moves.
+
+    A vertex (column 0) over a face, an edge or a vertex (those with weights), or, where `crossed` (m,), two edges.
+    Features that touch have no direction between them: then faces and crossed edges know their normal, and that of
+    other pairs turns with the edge only.
+    """
+    m = vertices.shape[0]
+    gap, out, w = np.empty(m), np.empty((m, 3)), np.zeros((m, 4))
+    for i in range(m):
+        a, b, c, d = vertices[i, 0], vertices[i, 1], vertices[i, 2], vertices[i, 3]
+        old = at(normal, i)
+        sign = 1.0 if weights[i, 0] > 0.0 else -1.0
+        for k in range(4):
+            w[i, k] = weights[i, k]
+        if crossed[i]:
+            u, v = minus(at(x, b), at(x, a)), minus(at(x, d), at(x, c))
+            n = u[1] * v[2] - u[2] * v[1], u[2] * v[0] - u[0] * v[2], u[0] * v[1] - u[1] * v[0]
+            s, t = between_segments(at(x, a), at(x, b), at(x, c), at(x, d))
+            if s >= 0.0:
+                w[i, 0], w[i, 1], w[i, 2], w[i, 3] = 1.0 - s, s, t - 1.0, -t
+            else:  # parallel
+                n = old
+        elif weights[i, 1] != 0.0 and weights[i, 2] != 0.0 and weights[i, 3] != 0.0:
+            u, v, h = minus(at(x, c), at(x, b)), minus(at(x, d), at(x, b)), minus(at(x, a), at(x, b))
+            n = u[1] * v[2] - u[2] * v[1], u[2] * v[0] - u[0] * v[2], u[0] * v[1] - u[1] * v[0]
+            hv = h[1] * v[2] - h[2] * v[1], h[2] * v[0] - h[0] * v[2], h[0] * v[1] - h[1] * v[0]
+            uh = u[1] * h[2] - u[2] * h[1], u[2] * h[0] - u[0] * h[2], u[0] * h[1] - u[1] * h[0]
+            second, third = inner(hv, n) / inner(n, n), inner(uh, n) / inner(n, n)
+            w[i, 1], w[i, 2], w[i, 3] = -sign * (1.0 - second - third), -sign * second, -sign * third
+        else:
+            n = old
+            places = np.nonzero(weights[i, 1:])[0] + 1
+            if len(places) == 2:
+                e, f = vertices[i, places[0]], vertices[i, places[1]]
+                u, h = minus(at(x, f), at(x, e)), minus(at(x, a), at(x, e))
+                t, along = inner(h, u) / inner(u, u), inner(old, u) / inner(u, u)
+                w[i, places[0]], w[i, places[1]] = -sign * (1.0 - t), -sign * t
+                n = old[0] - along * u[0], old[1] - along * u[1], old[2] - along * u[2]
+        apart, thick = (0.0, 0.0, 0.0), 0.0
+        for k in range(4):
+            z = at(x, vertices[i, k])
+            apart = apart[0] + w[i, k] * z[0], apart[1] + w[i, k] * z[1], apart[2] + w[i, k] * z[2]
+            thick += abs(w[i, k]) * radius[vertices[i, k]]
+        if thick > 0.0 and not (inner(n, n) > 0.0 and inner(apart, apart) == 0.0):
+            n = apart
+        length = np.sqrt(inner(n, n))
+        if inner(n, old) < 0.0:
+            length = -length
+        out[i, 0], out[i, 1], out[i, 2] = n[0] / length, n[1] / length, n[2] / length
+        gap[i] = inner(apart, at(out, i)) - thick - offset
+    return gap, out, w

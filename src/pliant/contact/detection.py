@@ -23,13 +23,12 @@ from pliant.contact.pairs import BodyContact, ContactPairs, SelfContact, SoftCon
 from pliant.contact.passage import went_through
 from pliant.contact.pipes import against_pipe
 from pliant.contact.proximity import as_contacts, behind_at_rest, feature_pairs, without_vertices
-from pliant.contact.retention import retained
+from pliant.contact.retention import PAIR, retained
 from pliant.contact.solids import against_solid
 from pliant.contact.surface import Tree, surface_of
 from pliant.errors import ArgumentError
 
 Array = np.ndarray
-_PAIR = 11  # kind of a predefined pair in the keys
 _FLAT_EDGES = 0.01  # of the mean edge: half of the angle below which edges are no ridges, `Surface.faces`
 
 
@@ -237,7 +236,7 @@ class Detector:
         return Contacts.build(
             gap=gap - self.contact_distance, normal=n, vertices=marker.pairs,
             weights=np.tile([1.0, -1.0], (len(a), 1)), position=apart, point=0.5 * (x[a] + x[b]),
-            obstacle=np.full(len(a), index), key=pack(index, _PAIR, a, b),
+            obstacle=np.full(len(a), index), key=pack(index, PAIR, a, b),
             friction=np.full(len(a), marker.friction),
         )  # fmt: skip
 

@@ -8,15 +8,19 @@ same way.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 
 from pliant._kernels.proximity import EDGE_EDGE
-from pliant._kernels.retention import over_planes, touches_alike
+from pliant._kernels.retention import over_planes, pairs_followed, touches_alike
 from pliant.contact.contacts import Contacts, tangent_basis
+from pliant.contact.mesh import MeshObstacle
 
 Array = np.ndarray
+PAIR = 11  # kind of a predefined pair in the keys
 _OVER = 0.005  # barycentric coordinate by which a vertex may lie beside its triangle
 _ALIKE = 0.99  # cosine between normals that are the same contact
 
@@ -87,3 +91,47 @@ def retained(
         position=np.einsum("mk,mki->mi", weights, corners), point=corners[:, 0], obstacle=previous.obstacle[chosen],
         key=previous.key[chosen], friction=previous.friction[chosen],
     )  # fmt: skip
+
+
+def followable(contacts: Contacts, obstacles: Sequence[Any]) -> bool:
+    """Can `looked_at_again` tell where these contacts are at another pose?"""
+    if contacts.gradients is not None:
+        return False
+    return not any(isinstance(obstacles[index], MeshObstacle) for index in np.unique(contacts.obstacle))
+
+
+def looked_at_again(
+    contacts: Contacts, x: Array, radius: Array, *, offset: float, obstacles: Sequence[Any]
+) -> Contacts:
+    """The same pairs of features at other positions of the skin [m] (n, 3), without looking for pairs.
+
+    Gaps, normals and weights are those that a detection would find, as long as it found the same pairs. Points between
+    the vertices that touch a rigid obstacle stay where they are in their triangle.
+
+    Args:
+        contacts: of an earlier pose, see `followable`; forces and keys are kept.
+        x: positions of the skin [m] (n, 3).
+        radius: thickness around each skin vertex [m] (n,).
+        offset: contact distance [m].
+        obstacles: what the contacts count, where it is now.
+    """
+    gap, normal, weights = contacts.gap.copy(), contacts.normal.copy(), contacts.weights.copy()
+    kind = (contacts.key >> 50) & 31
+    features, pairs = np.flatnonzero(kind < 7), np.flatnonzero(kind == PAIR)
+    if len(features):
+        gap[features], normal[features], weights[features] = pairs_followed(
+            kind[features] == EDGE_EDGE, contacts.vertices[features], weights[features], normal[features], x, radius,
+            offset,
+        )  # fmt: skip
+    if len(pairs):  # their normals are given
+        ends = contacts.vertices[pairs]
+        apart = np.einsum("mk,mki->mi", weights[pairs], x[ends])
+        thick = np.einsum("mk,mk->m", np.abs(weights[pairs]), radius[ends])
+        gap[pairs] = np.einsum("mi,mi->m", normal[pairs], apart) - thick - offset
+    solid = (kind >= 7) & (kind != PAIR)
+    for index in np.unique(contacts.obstacle[solid]):
+        mine = np.flatnonzero(solid & (contacts.obstacle == index))
+        ends, share = contacts.vertices[mine], weights[mine]
+        distance, normal[mine] = obstacles[index].distance_and_normals(np.einsum("mk,mki->mi", share, x[ends]))
+        gap[mine] = distance - np.einsum("mk,mk->m", share, radius[ends]) - offset
+    return contacts._but(gap=gap, normal=normal, weights=weights, tangents=tangent_basis(normal))

@@ -24,12 +24,14 @@ from pliant.algebra.factorisation import NotPositiveDefinite
 from pliant.checks import count, positive
 from pliant.contact.contacts import Contacts
 from pliant.contact.obstacles import Obstacle
+from pliant.contact.retention import followable
 from pliant.errors import ArgumentError, PliantError
 from pliant.models.contract import Turning
 from pliant.models.geometric_turning import Turner
 from pliant.solve.balance import mean_diagonal, unbalanced
 from pliant.solve.chords import chord
 from pliant.solve.commands import CommandLike, check_state, command_vector
+from pliant.solve.foreseen import Foreseen
 from pliant.solve.newton import LinearSystem, Rows
 from pliant.solve.problem import Problem
 from pliant.solve.settling import Settler
@@ -141,15 +143,20 @@ class Flexing:
         system: LinearSystem | None = None
         exact, used, chords, best, lost, doubts = True, 0, 0, np.inf, 0, 0
         moved_gap = np.zeros(0)
-        factor = kept = None
+        factor = kept = pending = None
+        looked = False
         for used in range(1, iterations + 1):
-            found = problem.detect(q, contacts)
-            contacts = found if doubts else _kept(found, contacts, moved_gap)
+            if pending is None:
+                found = problem.detect(q, contacts)
+                contacts = found if doubts else _kept(found, contacts, moved_gap)
+            else:
+                contacts, pending = pending, None
             goal = target.copy()
             if hold:
                 goal[driven] = model.displacement(q)[driven]
                 goal[~driven] = effort[~driven]
-            rows = problem.rows(q, effort, goal, contacts)
+            foreseen = Foreseen(problem, q, effort, goal, contacts)
+            rows = foreseen.rows
             nearby = self._known(start) if used == 1 else kept
             if nearby is None:
                 built = self._system(q, effort, rows, last)
@@ -167,10 +174,11 @@ class Flexing:
             if change.any():
                 load = load + model.actuation(q, effort) @ change
             try:
-                step = system.solve(load)
+                system, step = foreseen.solve(system, load)
             except ArgumentError:  # a contact row without compliance, on an indefinite stiffness
                 status = Status.SINGULAR
                 break
+            rows, contacts = foreseen.rows, foreseen.contacts
             size = float(np.abs(step.dq).max(initial=0.0))
             if not np.isfinite(size):
                 status = Status.DIVERGED
@@ -198,23 +206,40 @@ class Flexing:
             if lost > _PATIENCE:  # shorter steps serve better
                 break
             if size <= tolerance * problem.length and part == 1.0 and not hold:
-                if self._real(q, contacts):
+                pending, contacts = self._doubted(q, contacts)
+                if pending is None:
                     status = Status.CONVERGED
                     break
-                contacts, moved_gap, doubts = problem.fresh(q, contacts), np.zeros(0), doubts + 1
+                doubts += 1
                 if doubts > _DOUBTS:
                     break
             hold = part < 1.0 and not hold and not settled
             # a held pose is in balance with only a part of the commanded efforts: there is more to come
             arrived = np.array_equal(effort[~driven], target[~driven])
-            near = size < _NEAR * problem.length and exact and rows.size == rows.drives
-            if arrived and not hold and near:
-                tail = chord(problem, system, q, effort, target, size=size, goal=tolerance * problem.length)
+            near = size < _NEAR * problem.length and exact and self._smooth(contacts)
+            if arrived and not hold and near and pending is None:
+                if not looked and system.rows.size > system.rows.drives:
+                    # what was carried along on the way here need not touch any more
+                    looked, pending = True, self._doubted(q, contacts)[0]
+                    kept = system.factor if pending is not None else kept
+                if pending is not None:
+                    continue
+                tail = chord(
+                    problem, system, q, effort, target, size=size, goal=tolerance * problem.length, contacts=contacts
+                )
                 q, effort, last, chords = tail.q, tail.effort, tail.size, chords + tail.steps
+                if tail.contacts is not None:
+                    contacts, moved_gap = tail.contacts, tail.contacts.gap
+                    kept = None if tail.stale else system.factor
                 if tail.converged:
-                    # the factor belongs to a pose before; sensitivities would not be exact with it
-                    status, factor = Status.CONVERGED, None
-                    break
+                    pending, contacts = self._doubted(q, contacts)
+                    if pending is None:
+                        # the factor belongs to a pose before; sensitivities would not be exact with it
+                        status, factor = Status.CONVERGED, None
+                        break
+                    doubts += 1
+                    if doubts > _DOUBTS:
+                        break
         if status is not Status.CONVERGED:
             return None
         used += chords
@@ -230,18 +255,28 @@ class Flexing:
             return state
         return state.but(memory={"factor": system.factor, "factor of": model})
 
-    def _real(self, q: Array, contacts: Contacts | None) -> bool:
-        """Is every contact that carries force there, where it is looked for afresh?
+    def _smooth(self, contacts: Contacts | None) -> bool:
+        """Do the equations change smoothly while contacts stay as they are?"""
+        if contacts is None or not len(contacts):
+            return True
+        return not contacts.friction.any() and followable(contacts, self.problem.obstacles)
+
+    def _doubted(self, q: Array, contacts: Contacts | None) -> tuple[Contacts | None, Contacts | None]:
+        """The contacts as they are looked for afresh, if those that carry force are not among them; else None.
+
+        The second result is for then: what carries force, and all else that is near.
 
         Contacts are carried along while an iteration settles. One whose features are no longer the nearest is real if
-        its neighbours touch.
+        its neighbours touch. And what was not watched must not have come through.
         """
-        if contacts is None or not (contacts.forces > 0.0).any():
-            return True
+        if contacts is None:
+            return None, None
         fresh = self.problem.fresh(q, contacts)
-        if fresh is None or not len(fresh):
-            return False
+        assert fresh is not None
         near = 1e-5 * self.problem.length
+        overlooked = fresh.gap < -1e-6 * self.problem.length
+        if (overlooked & ~np.isin(fresh.key, contacts.key)).any():
+            return fresh, contacts
         touching = fresh.selected(np.abs(fresh.gap) <= near)
         x = self.model.skin_positions(q)
         for i in np.flatnonzero((contacts.forces > 0.0) & ~np.isin(contacts.key, touching.key)):
@@ -251,13 +286,15 @@ class Flexing:
                 thickness = float(weights @ self.model.skin.radius[contacts.vertices[i]])
                 gap = float(obstacle.distance((weights @ corners)[None])[0]) - thickness - self.contact_distance
                 if abs(gap) > near:
-                    return False
+                    return fresh, contacts
                 continue
             away = np.linalg.norm(touching.point[:, None] - corners, axis=2).min(axis=1)
             same = touching.obstacle == contacts.obstacle[i]
             if not (same & (away <= float(np.ptp(corners, axis=0).max()))).any():
-                return False
-        return True
+                return fresh, contacts
+        pressing = contacts.selected(contacts.forces > 0.0)
+        others = fresh.selected(~np.isin(fresh.key, pressing.key))
+        return None, Contacts.joined([pressing, others], fresh.names, fresh.poses)
 
     def _stable(self, q: Array, effort: Array, u: Array, contacts: Contacts | None) -> bool | None:
         """Whether a pose of indefinite stiffness rests all the same, held by its drives; None where that is unknown."""

@@ -1,0 +1,80 @@
+"""Foreseen contacts: which of the pairs nearby a step really meets.
+
+A soft finger has hundreds of pairs within the alarm distance, of which a dozen press. Every row of the linear
+system costs a back-substitution, so rows are added only as the step is seen to violate them; the step is the same as if
+all of them had been there.
+"""
+
+from __future__ import annotations
+
+from copy import copy
+
+import numpy as np
+
+from pliant.contact.contacts import Contacts
+from pliant.solve.newton import LinearSystem, Rows, Step, _soften
+from pliant.solve.problem import Problem
+
+Array = np.ndarray
+#: As few rows as this are all taken at once.
+FEW = 12
+#: Violated rows that are taken in one go, those that are violated most.
+BATCH = 12
+
+
+class Foreseen:
+    """The rows of one linearisation, of which some are left out until they count.
+
+    Args:
+        problem: the problem.
+        q: configuration.
+        effort: efforts (nu,).
+        u: command (nu,).
+        contacts: all pairs within the alarm distance.
+
+    Attributes:
+        contacts: those that are taken by now.
+        rows: of the drives and of those contacts.
+    """
+
+    def __init__(self, problem: Problem, q: Array, effort: Array, u: Array, contacts: Contacts | None) -> None:
+        self._given = problem, q, effort, u
+        self._all, self._slopes = contacts, None
+        self._taken = np.zeros(0, dtype=np.int64)
+        self.contacts = contacts
+        if contacts is not None and len(contacts) > FEW and not contacts.friction.any():
+            self._slopes = contacts.rows(problem.model, q)
+            self._taken = np.flatnonzero((contacts.forces > 0.0) | (contacts.gap <= 0.0))
+            self.contacts = contacts.selected(self._taken)
+        self.rows: Rows = problem.rows(q, effort, u, self.contacts)
+
+    def solve(self, system: LinearSystem, load: Array) -> tuple[LinearSystem, Step]:
+        """The step that violates none of the pairs, and the system with the rows that it took."""
+        step = system.solve(load)
+        while self._slopes is not None and self._all is not None:
+            problem = self._given[0]
+            gap = self._all.gap + self._slopes @ step.dq
+            gap[self._taken] = 0.0
+            worst = np.argsort(gap, kind="stable")[:BATCH]
+            worst = worst[gap[worst] < -1e-9 * problem.length]
+            if not len(worst):
+                break
+            self._taken = np.concatenate([self._taken, worst])
+            self.contacts = self._all.selected(self._taken)
+            self.rows = problem.rows(*self._given[1:], self.contacts)
+            system = _extended(system, self.rows)
+            step = system.solve(load)
+        return system, step
+
+
+def _extended(system: LinearSystem, rows: Rows) -> LinearSystem:
+    """The same factorisation with more rows; those that it has come first."""
+    known = system.rows.size
+    other = copy(system)
+    if system._held is not None:
+        other._held = np.concatenate([system._held, np.zeros(rows.size - known, dtype=bool)])
+    other.rows = rows
+    other.flexibility = np.hstack([system.flexibility, system.factor.solve(rows.columns[:, known:])])
+    other.W = rows.rows @ other.flexibility
+    _soften(other.W, rows.drives)
+    return other
