@@ -12,8 +12,9 @@ from typing import Any
 
 import numpy as np
 
-from pliant._kernels import complementarity as contact_kernel
 from pliant._kernels import qpcc as kernel
+from pliant._kernels.complementarity import solve_lcp
+from pliant._kernels.coulomb import solve_contact
 from pliant._kernels.qpcc_start import valid_states
 from pliant.inverse.qpcc import finish, local_search, pivoting
 from pliant.inverse.qpcc_problem import CLOSED, FRICTIONLESS, OPEN, QPCC, Array, QPCCSolution, States
@@ -48,13 +49,13 @@ def starting_states(scaled: Any, a: Array) -> States:
         # solver zeroes mu where it used the third state, and only the last attempt keeps it so
         if sweeps < 25:
             mu = np.full(nc, np.inf)
-        contact_kernel.solve_contact(W, q, rows, none, none, triples, mu, lam, codes, 1e-9, sweeps)
+        solve_contact(W, q, rows, none, none, triples, mu, lam, codes, 1e-9, sweeps)
         wanted = _STATE[codes]
         if valid_states(scaled, a, state, wanted, False) <= 1e-10:
             return state
     normal = np.ascontiguousarray(W[::3, ::3])
     force = np.zeros(nc)
-    contact_kernel.solve_lcp(normal, np.ascontiguousarray(q[::3]), force, True, 1e-10, 1000)
+    solve_lcp(normal, np.ascontiguousarray(q[::3]), force, True, 1e-10, 1000)
     wanted = np.where(force > 0.0, FRICTIONLESS, OPEN).astype(np.int8)
     valid_states(scaled, a, state, wanted, True)
     return state

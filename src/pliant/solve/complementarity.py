@@ -18,6 +18,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from pliant._kernels import complementarity as kernel
+from pliant._kernels import coulomb
 from pliant.contact.contacts import ContactState
 from pliant.errors import ArgumentError
 
@@ -171,18 +172,18 @@ def _proximal(
     W, q, rows, lo, hi, triples = problem
     m = len(q)
     own = np.diag(W).copy()
-    F, J, decided = np.empty(m), np.empty((m, m)), np.empty(m, dtype=np.bool_)
+    F, J, decided = np.empty(m), np.empty((0, 0)), np.empty(m, dtype=np.bool_)
     best, kept, used = np.inf, lam.copy(), friction.copy()
     here, sweeps, eps = lam.copy(), 0, 1e-3
     while sweeps < max_iterations:
         mu, what = friction.copy(), states.copy()
         before = here.copy()
-        inner, spent = kernel.solve_contact(
+        inner, spent = coulomb.solve_contact(
             W + np.diag(eps * own), q - eps * own * before, rows, lo, hi, triples, mu, here, what, 0.1 * tolerance,
             min(_FEW, max_iterations - sweeps),
         )  # fmt: skip
         sweeps += spent
-        residual = float(kernel.natural_map(W, q, rows, lo, hi, triples, mu, here, F, J, decided, False))
+        residual = float(coulomb.natural_map(W, q, rows, lo, hi, triples, mu, here, F, J, decided))
         if residual < best:
             gained = residual < 0.3 * best
             best, kept, used = residual, here.copy(), mu
@@ -266,14 +267,14 @@ def solve_contact(
     lam[rows] = np.clip(lam[rows], lo, hi)
     # more contacts than motions make W singular, where sweeps crawl: few of them decide whether they do
     first = min(max_iterations, _FEW) if index.size and np.isfinite(mu).all() else max_iterations
-    problem: tuple[Any, ...] = (W_, q_ - shift, rows, lo, hi, index)
-    residual, sweeps = kernel.solve_contact(*problem, mu, lam, states, tolerance, first)
+    problem: tuple[Any, ...] = (W_, q_ - shift, rows, lo, hi, index if index.size else None)
+    residual, sweeps = coulomb.solve_contact(*problem, mu, lam, states, tolerance, first)
     if residual > tolerance and first < max_iterations:
         close = _proximal(problem, wanted, lam, states, tolerance, max_iterations - first)
         residual, sweeps, mu = min(close.residual, residual), sweeps + close.sweeps, close.mu
         if close.residual > tolerance and sweeps < max_iterations:
             again, mu = lam.copy(), wanted.copy()
-            left, more = kernel.solve_contact(*problem, mu, again, states, tolerance, max_iterations - sweeps)
+            left, more = coulomb.solve_contact(*problem, mu, again, states, tolerance, max_iterations - sweeps)
             lam, residual, sweeps = again, left, sweeps + more
     if residual > tolerance and not index.size and not lo.any() and np.isposinf(hi).all():
         # contacts close to each other are nearly one, where sweeps crawl: unilateral rows alone can be pivoted
