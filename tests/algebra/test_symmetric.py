@@ -146,3 +146,15 @@ def test_combined_is_the_sum_of_multiples_and_refuses_another_pattern():
     assert np.array_equal(a.data, np.arange(pattern.nnz) + 1.0)
     with pytest.raises(ArgumentError):
         a.combined((SymmetricPattern.from_coo([0], [3], 4).zeros(), 1.0))
+
+
+def test_simplified_diagonal() -> None:
+    rng = np.random.default_rng(3)
+    full = SymmetricMatrix.from_scipy(sp.csr_matrix(np.diag([2.0, 3.0, 5.0]) + np.ones((3, 3))))
+    assert not full.simplified().diagonal_only
+    flat = SymmetricMatrix(full.pattern, np.diag([2.0, 3.0, 5.0]).ravel())
+    simple = flat.simplified()
+    assert simple.diagonal_only
+    for x in (rng.standard_normal(3), rng.standard_normal((3, 2))):
+        assert np.array_equal(simple @ x, flat @ x)
+    assert np.array_equal(full.combined((simple, 0.5)).data, full.combined((flat, 0.5)).data)

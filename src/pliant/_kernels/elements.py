@@ -1,7 +1,7 @@
 """Elastic energy, force and tangent of solid elements, scattered into global arrays.
 
-Linear tetrahedra have their own kernels because they are the hot path; every other element (quadratic
-tetrahedron, hexahedron) goes through the quadrature kernels. Arrays:
+Linear tetrahedra have their own kernels because they are the hot path (their tangent: `_kernels.tetrahedra`); every
+other element (quadratic tetrahedron, hexahedron) goes through the quadrature kernels. Arrays:
 
     x       (N, 3)      node positions
     cells   (ne, k)     nodes of the elements
@@ -14,7 +14,8 @@ adds what belongs to these nodes, so that every sum is the same whoever computes
 
     chosen  (nc,)       the elements to pass over
     owner   (N,)        which part of the work each node belongs to
-    part                the part to do: forces and rows of its nodes, energies of elements whose first node it owns
+    part                the part to do: forces and rows of its nodes, energies of elements whose first node it owns;
+                        -1 if there is one part alone, which then owns everything
     energies(ne,)       scaled energy of each element [J]; inf where the law does not admit the deformation
 """
 
@@ -77,9 +78,9 @@ def _add_tet_forces(cells, e, G, v, P, owner, part, out):
         for a in range(1, 4):
             f = v * (P[i, 0] * G[a, 0] + P[i, 1] * G[a, 1] + P[i, 2] * G[a, 2])
             s += f
-            if owner[cells[e, a]] == part:
+            if part < 0 or owner[cells[e, a]] == part:
                 out[cells[e, a], i] -= f
-        if owner[cells[e, 0]] == part:
+        if part < 0 or owner[cells[e, 0]] == part:
             out[cells[e, 0], i] += s
 
 
@@ -87,7 +88,7 @@ def _add_tet_forces(cells, e, G, v, P, owner, part, out):
 def scatter_rows(K, n, cells, e, slots, owner, part, data):
     """Add the rows of an element matrix (n, n) that belong to nodes of a part to the values of the global matrix."""
     for a in range(n // 3):
-        if owner[cells[e, a]] == part:
+        if part < 0 or owner[cells[e, a]] == part:
             for r in range(3 * a, 3 * a + 3):
                 for s in range(n):
                     if slots[e, r, s] >= 0:
@@ -108,7 +109,7 @@ def linear_forces(x, cells, grads, volumes, material, codes, params, scale, chos
         W = distortion_stress(codes[m], params[m], F, P)
         U, dU, _ = volumetric(codes[m], params[m], J)
         v = volumes[e] * scale[e]
-        if owner[cells[e, 0]] == part:
+        if part < 0 or owner[cells[e, 0]] == part:
             energies[e] = v * (W + U)
         if not np.isfinite(W + U):
             energies[e] = np.inf
@@ -135,52 +136,6 @@ def _total_tangent(code, p, F, P, C, A):
             for j in range(3):
                 P[i, j] += dU * C[i, j]
     return W + U
-
-
-@njit(cache=True, nogil=True)
-def linear_tangents(
-    x, cells, grads, volumes, material, codes, params, scale, chosen, owner, part, energies, slots, data, out
-):
-    """Tangent into data and out -= d energy / d x for linear tetrahedra."""
-    F = np.empty((3, 3))
-    P = np.empty((3, 3))
-    C = np.empty((3, 3))
-    A = np.empty((9, 9))
-    B = np.empty((9, 3))
-    K = np.empty((12, 12))
-    for e in chosen:
-        G = grads[e]
-        _gradient(x, cells[e], G, F)
-        m = material[e]
-        W = _total_tangent(codes[m], params[m], F, P, C, A)
-        if not np.isfinite(W):
-            energies[e] = np.inf
-            return
-        v = volumes[e] * scale[e]
-        if owner[cells[e, 0]] == part:
-            energies[e] = v * W
-        _add_tet_forces(cells, e, G, v, P, owner, part, out)
-        # Only the blocks of nodes 1..3 are computed; those of node 0 follow from translation invariance.
-        for b in range(1, 4):
-            g0, g1, g2 = v * G[b, 0], v * G[b, 1], v * G[b, 2]
-            for r in range(9):
-                for k in range(3):
-                    B[r, k] = A[r, 3 * k] * g0 + A[r, 3 * k + 1] * g1 + A[r, 3 * k + 2] * g2
-            for a in range(1, b + 1):
-                for i in range(3):
-                    for k in range(3):
-                        w = B[3 * i, k] * G[a, 0] + B[3 * i + 1, k] * G[a, 1] + B[3 * i + 2, k] * G[a, 2]
-                        K[3 * a + i, 3 * b + k] = w
-                        K[3 * b + k, 3 * a + i] = w
-        for r in range(3, 12):
-            for k in range(3):
-                w = -(K[r, 3 + k] + K[r, 6 + k] + K[r, 9 + k])
-                K[r, k] = w
-                K[k, r] = w
-        for i in range(3):
-            for k in range(3):
-                K[i, k] = -(K[i, 3 + k] + K[i, 6 + k] + K[i, 9 + k])
-        scatter_rows(K, 12, cells, e, slots, owner, part, data)
 
 
 # ---- elements with several quadrature points -------------------------------------------------------
@@ -261,14 +216,14 @@ def quadrature_forces(
             total += weights[e, g] * W
             v = weights[e, g] * scale[e]
             for a in range(k):
-                if owner[cells[e, a]] != part:
+                if part >= 0 and owner[cells[e, a]] != part:
                     continue
                 for i in range(3):
                     f = 0.0
                     for j in range(3):
                         f += (P[i, j] + dU * C[i, j]) * G[a, j]
                     out[cells[e, a], i] -= v * f
-        if owner[cells[e, 0]] == part:
+        if part < 0 or owner[cells[e, 0]] == part:
             energies[e] = scale[e] * total
 
 
@@ -326,7 +281,7 @@ def quadrature_tangents(
             total += weights[e, g] * W
             for b in range(k):
                 g0, g1, g2 = v * G[b, 0], v * G[b, 1], v * G[b, 2]
-                if owner[cells[e, b]] == part:
+                if part < 0 or owner[cells[e, b]] == part:
                     for i in range(3):
                         out[cells[e, b], i] -= P[i, 0] * g0 + P[i, 1] * g1 + P[i, 2] * g2
                 for r in range(9):
@@ -347,5 +302,5 @@ def quadrature_tangents(
             for s in range(3 * (r // 3)):
                 K[r, s] = K[s, r]
         scatter_rows(K, n, cells, e, slots, owner, part, data)
-        if owner[cells[e, 0]] == part:
+        if part < 0 or owner[cells[e, 0]] == part:
             energies[e] = scale[e] * total

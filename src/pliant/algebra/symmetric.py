@@ -155,10 +155,12 @@ class SymmetricMatrix:
         pattern: where the entries are.
         data: their values, both triangles, in the order of `pattern.indices` (nnz,). The caller fills
             both triangles alike; `from_scipy` checks it, the constructor does not.
+        diagonal_only: all entries off the diagonal are zero, and products may pass over them (`simplified`).
     """
 
     pattern: SymmetricPattern
     data: Array
+    diagonal_only: bool = False
 
     # numpy must hand `array @ matrix` and `array + matrix` to us rather than loop over elements
     __array_ufunc__ = None
@@ -209,6 +211,8 @@ class SymmetricMatrix:
         pattern = self.pattern
         if x.ndim not in (1, 2) or x.shape[0] != pattern.n:
             raise ArgumentError("vector", f"has shape {x.shape}", f"({pattern.n},) or ({pattern.n}, k)")
+        if self.diagonal_only:
+            return self.diagonal() * x if x.ndim == 1 else self.diagonal()[:, None] * x
         y = np.empty(x.shape)
         if x.ndim == 2:
             kernels.matmat(pattern.indptr, pattern.indices, self.data, x, y)
@@ -234,8 +238,17 @@ class SymmetricMatrix:
         for other, factor in others:
             if not self.pattern.same_as(other.pattern):
                 raise ArgumentError("others", "one has another pattern", "matrices of the same pattern")
-            kernels.add_scaled(other.data, float(factor), data)
+            if other.diagonal_only:
+                data[self.pattern.diagonal_slots] += float(factor) * other.diagonal()
+            else:
+                kernels.add_scaled(other.data, float(factor), data)
         return SymmetricMatrix(self.pattern, data)
+
+    def simplified(self) -> SymmetricMatrix:
+        """The same matrix, with `diagonal_only` set if that is so; its values must not be changed afterwards."""
+        off = self.data.copy()
+        off[self.pattern.diagonal_slots] = 0.0
+        return self if off.any() else SymmetricMatrix(self.pattern, self.data, diagonal_only=True)
 
     def scaled(self, factor: float) -> SymmetricMatrix:
         """The matrix times a number."""

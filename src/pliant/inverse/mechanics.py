@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import cached_property, lru_cache
 from typing import Any
 
 import numpy as np
@@ -11,6 +12,20 @@ from pliant.solve.commands import linearise
 from pliant.state import State
 
 Array = np.ndarray
+
+
+@lru_cache(maxsize=64)
+def _damps_along(kind: type) -> bool:
+    """Whether a kind of model linearises with its damping in one pass (`linearise_damped`).
+
+    Wrappers that hand unknown names on, and classes that change the damping alone, do not.
+    """
+    for cls in kind.__mro__:
+        if "linearise_damped" in vars(cls):
+            return True
+        if vars(cls).keys() & {"force", "linearise", "stiffness", "damping"}:
+            return False
+    return False
 
 
 class Static:
@@ -84,27 +99,39 @@ class Implicit:
         q0 = model.rest if state is None else state.q
         self.v0 = np.zeros(model.nv) if state is None else np.asarray(state.v, float)
         effort = np.zeros(model.nu) if state is None else state.effort
+        self._begun = q0, effort
         self.time = (0.0 if state is None else state.time) + dt
         self.increment = np.zeros(model.nv)
-        self.D = model.damping(q0, effort)
+
+    @cached_property
+    def damping(self) -> Any:
+        """Damping where the step begins; a first linearisation there does without it."""
+        return self.model.damping(*self._begun)
 
     def _unbalanced(self, q: Array, effort: Array, increment: Array, force: Array) -> Array:
         v1 = increment / self.dt
         out = force - self.model.inertia(q) @ ((v1 - self.v0) / self.dt)
         if increment.any():  # at the start of a step it is zero
-            out -= self.model.bias(q, v1) + self.D @ v1
+            out -= self.model.bias(q, v1) + self.damping @ v1
         return out
 
     def linearise(self, q: Array, effort: Array) -> tuple[Array, Any]:
         """Unbalanced force and the matrix of the implicit step."""
-        force, K = linearise(self.model, q, effort)
         M = self.model.inertia(q)
         h = self.dt
+        if _damps_along(self.model.__class__) and self._begins(q, effort):
+            force, K = self.model.linearise_damped(q, effort, 1.0 / h)
+            return self._unbalanced(q, effort, self.increment, force), K.combined((M, 1.0 / h**2))
+        force, K = linearise(self.model, q, effort)
         if isinstance(K, np.ndarray):
-            matrix: Any = K + np.asarray(M) / h**2 + np.asarray(self.D) / h
+            matrix: Any = K + np.asarray(M) / h**2 + np.asarray(self.damping) / h
         else:
-            matrix = K.combined((M, 1.0 / h**2), (self.D, 1.0 / h))
+            matrix = K.combined((M, 1.0 / h**2), (self.damping, 1.0 / h))
         return self._unbalanced(q, effort, self.increment, force), matrix
+
+    def _begins(self, q: Array, effort: Array) -> bool:
+        """Is this where the step begins?"""
+        return np.array_equal(q, self._begun[0]) and np.array_equal(effort, self._begun[1])
 
     def residual(self, q: Array, effort: Array, dq: Array | None) -> Array:
         """Unbalanced force after a further step dq (which `move` did not keep)."""

@@ -13,10 +13,11 @@ business of the solvers.
 
 For a conservative actuator `displacement_rows(q)` is `actuation(q, e).T` (virtual work).
 
-Optional: `mass_total` [kg]; `linearise(q, e)` gives force and stiffness in one pass; `flag(state)` lets a fitted
-model mark states outside of what it was fitted on; `during(state, dt)` gives the mechanics of one time step of a model
-with a memory (creep), whose `after(q)` is what `State.memory` then keeps; `read(state)`, `field(q, e, name)`,
-`cable_paths(q)`, `cavity_surfaces(q)` are for sensors and pictures. `Turning` lets `equilibrium` start near the answer.
+Optional: `mass_total` [kg]; `linearise(q, e)` gives force and stiffness in one pass, `linearise_damped(q, e, rate)` the
+same with rate times the damping added; `flag(state)` lets a fitted model mark states outside of what it was fitted on;
+`during(state, dt)` gives the mechanics of one time step of a model with a memory (creep), whose `after(q)` is what
+`State.memory` then keeps; `read(state)`, `field(q, e, name)`, `cable_paths(q)`, `cavity_surfaces(q)` are for sensors and
+pictures. `Turning` lets `equilibrium` start near the answer.
 """
 
 from __future__ import annotations

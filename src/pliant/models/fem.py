@@ -8,6 +8,7 @@ import numpy as np
 
 from pliant._kernels import elements as kernels
 from pliant._kernels.materials import volumetric
+from pliant._kernels.tetrahedra import linear_tangents
 from pliant.models.fields import surface_field
 from pliant.models.partition import Partition, Shared
 from pliant.models.shapes import Elements
@@ -43,6 +44,7 @@ class FemModel(SolidModel):
         self._single = [_one_point(g) for g in self.layout.groups]
         self._shared = Shared(self.layout.rest_nodes, [g.cells for g in self.layout.groups])
         self._points = sum(g.weights.size * g.cells.shape[1] / 4 for g in self.layout.groups)
+        self._dry = np.zeros((len(self._codes), 2))  # no viscous moduli
         bulk = np.array([volumetric(code, p, 1.0)[2] for code, p in zip(self._codes, self._params)])
         # Prisms have a constant thickness strain: they bend right with the modulus of plane stress at their points.
         plates = [min(k, plate_modulus(m) + 2.0 / 3.0 * m.shear) for k, m in zip(bulk, self.materials)]
@@ -103,7 +105,7 @@ class FemModel(SolidModel):
             for g, m, single, s, chosen, e in zip(
                 self.layout.groups, self._material, self._single, scale, partition.chosen[part], energies
             ):
-                share = (s, chosen, partition.owner, part, e)
+                share = (s, chosen, partition.owner, partition.name(part), e)
                 if single:
                     kernels.linear_forces(x, g.cells, *single, m, self._codes, self._params, *share, out)
                 else:
@@ -113,6 +115,20 @@ class FemModel(SolidModel):
         return _sum_or_spoil(energies, out)
 
     def _elastic_tangent(self, x: Array, scale: list[Array], slots: list[Array], data: Array, out: Array) -> float:
+        return self._tangents(x, scale, slots, data, out, self._dry)
+
+    def _damped_tangent(
+        self, x: Array, scale: list[Array], slots: list[Array], data: Array, out: Array, moduli: Array
+    ) -> None:
+        self._tangents(x, scale, slots, data, out, moduli)
+        for g, m, single, s, place in zip(self.layout.groups, self._material, self._single, scale, slots):
+            if not single:
+                self._add_viscous(x, g, s, moduli[m], place, data)
+
+    def _tangents(
+        self, x: Array, scale: list[Array], slots: list[Array], data: Array, out: Array, moduli: Array
+    ) -> float:
+        """Tangent and force; linear tetrahedra take viscous moduli (nm, 2) along."""
         energies = [np.zeros(len(m)) for m in self._material]
         partition = self._shared.partition(_TANGENT * self._points)
 
@@ -120,9 +136,9 @@ class FemModel(SolidModel):
             for g, m, single, s, chosen, e, place in zip(
                 self.layout.groups, self._material, self._single, scale, partition.chosen[part], energies, slots
             ):
-                share = (s, chosen, partition.owner, part, e, place, data)
+                share = (s, chosen, partition.owner, partition.name(part), e, place, data)
                 if single:
-                    kernels.linear_tangents(x, g.cells, *single, m, self._codes, self._params, *share, out)
+                    linear_tangents(x, g.cells, *single, m, self._codes, self._params, moduli, *share, out)
                 else:
                     kernels.quadrature_tangents(x, *self._quadrature(g, m), *share, out)
 

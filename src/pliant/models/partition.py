@@ -38,6 +38,10 @@ class Partition:
         """Number of parts."""
         return len(self.chosen)
 
+    def name(self, part: int) -> int:
+        """What kernels call a part: -1, whose nodes need no look at their owner, if there is no other."""
+        return part if len(self.chosen) > 1 else -1
+
     @classmethod
     def of(cls, points: NDArray[np.float64], cells: Sequence[NDArray[np.int64]], parts: int) -> Partition:
         """Cut the nodes across their longest extent again and again.

@@ -70,6 +70,14 @@ class SolidModel(LaidOut):
         """Tangent into data at the slots of each group, and the force as above."""
         raise NotImplementedError
 
+    def _damped_tangent(
+        self, x: Array, scale: list[Array], slots: list[Array], data: Array, out: Array, moduli: Array
+    ) -> None:
+        """The same with a viscous stiffness, moduli lambda and mu [Pa] per material (nm, 2), added to the tangent."""
+        self._elastic_tangent(x, scale, slots, data, out)
+        for g, m, s, place in zip(self.layout.groups, self._material, scale, slots):
+            self._add_viscous(x, g, s, moduli[m], place, data)
+
     def _region_energy(self, x: Array, regions: list[Array]) -> float:
         """Unscaled elastic energy of some elements, given as one index array per group [J]."""
         raise NotImplementedError
@@ -210,6 +218,15 @@ class SolidModel(LaidOut):
 
     def linearise(self, q: Array, effort: Array) -> tuple[Array, SymmetricMatrix]:
         """Force and stiffness in one pass."""
+        return self._linearised(q, effort, None)
+
+    def linearise_damped(self, q: Array, effort: Array, rate: float) -> tuple[Array, SymmetricMatrix]:
+        """Force, and stiffness plus `rate` [1/s] times the damping, in one pass."""
+        force, matrix = self._linearised(q, effort, rate * self._viscous_moduli)
+        drag = self._drag(q)
+        return force, matrix if drag is None else matrix.combined((drag, rate))
+
+    def _linearised(self, q: Array, effort: Array, moduli: Array | None) -> tuple[Array, SymmetricMatrix]:
         x = self.positions(q)
         g = self._gravity_load.copy()
         scale = self._scale(effort)
@@ -220,7 +237,10 @@ class SolidModel(LaidOut):
                 weights[node] = -float(e)
                 node += 1
         assembly = self.sparsity.start()
-        self._elastic_tangent(x, scale, assembly.slots, assembly.data, g)
+        if moduli is None or not moduli.any():
+            self._elastic_tangent(x, scale, assembly.slots, assembly.data, g)
+        else:
+            self._damped_tangent(x, scale, assembly.slots, assembly.data, g, moduli)
         self._add_loads(x, effort, g)
         matrix = assembly.finish(q, x, g, [*weights, *([1.0] * len(self._springs))])
         out = self.layout.reduce(q, x, g)
@@ -336,8 +356,7 @@ class SolidModel(LaidOut):
 
     def skin_rows(self, q: Array, vertices: Array, weights: Array, directions: Array) -> sp.csr_matrix:
         """Derivative of sum_k w[i,k] d[i] . x[vertices[i,k]] w.r.t. q (m, nv)."""
-        rotating = any(p.rotates for p in self.layout.parts)
-        T = self.layout.tangent_map(q, self.positions(q) if rotating else self.layout.rest_nodes)
+        T = self.layout.tangent_map(q, self.positions(q) if self._rotating else self.layout.rest_nodes)
         nodes = self.layout.skin_nodes
         data, columns, starts = skin_entries(nodes, vertices, weights, directions, T.indptr, T.indices, T.data)
         return trusted_csr(data, columns, starts, (len(vertices), self.nv))
@@ -360,17 +379,15 @@ class SolidModel(LaidOut):
     # ---- contract: dynamics -------------------------------------------------------------------------------
     def inertia(self, q: Array) -> SymmetricMatrix:
         """Mass matrix (nv, nv); constant unless rigid parts rotate."""
-        if any(p.rotates for p in self.layout.parts):
-            return self._mass_matrix(q, None)
-        return self._constant_inertia
+        return self._mass_matrix(q, None) if self._rotating else self._constant_inertia
 
     @cached_property
     def _constant_inertia(self) -> SymmetricMatrix:
-        return self._mass_matrix(self.rest, None)
+        return self._mass_matrix(self.rest, None).simplified()
 
     @cached_property
     def _constant_drag(self) -> SymmetricMatrix:
-        return self._mass_matrix(self.rest, np.array([m.rayleigh_mass for m in self.materials]))
+        return self._mass_matrix(self.rest, np.array([m.rayleigh_mass for m in self.materials])).simplified()
 
     def _mass_matrix(self, q: Array, rayleigh: Array | None) -> SymmetricMatrix:
         weights = np.array([m.density for m in self.materials])
@@ -416,25 +433,45 @@ class SolidModel(LaidOut):
 
     def damping(self, q: Array, effort: Array) -> SymmetricMatrix:
         """Rayleigh damping: alpha M + beta K, K rotated from small strains (nv, nv)."""
-        alpha = np.array([m.rayleigh_mass for m in self.materials])
-        beta = np.array([m.rayleigh_stiffness for m in self.materials])
-        drag = None
-        if alpha.any():
-            rotating = any(p.rotates for p in self.layout.parts)
-            drag = self._mass_matrix(q, alpha) if rotating else self._constant_drag
-        if not beta.any():
+        drag = self._drag(q)
+        if not self._viscous_moduli.any():
             return self.sparsity.zero() if drag is None else drag
         x = self.positions(q)
         assembly = self.sparsity.start()
-        lame = np.array([m.bulk - 2.0 / 3.0 * m.shear for m in self.materials]) * beta
-        shear = np.array([m.shear for m in self.materials]) * beta
         for g, index, factor, slots in zip(self.layout.groups, self._material, self._scale(effort), assembly.slots):
-            moduli = (factor * lame[index], factor * shear[index])
-            rotated_stiffness(x, g.cells, g.grads, g.weights, *moduli, slots, assembly.data)
+            self._add_viscous(x, g, factor, self._viscous_moduli[index], slots, assembly.data)
         viscous = assembly.finish(q, x, None, None)
         if drag is not None:
             np.add(viscous.data, drag.data, out=viscous.data)  # freshly assembled: no one else has it
         return viscous
+
+    @cached_property
+    def _viscous_moduli(self) -> Array:
+        """lambda and mu times the Rayleigh coefficient of the stiffness [Pa s], per material (nm, 2)."""
+        both = [(m.bulk - 2.0 / 3.0 * m.shear, m.shear) for m in self.materials]
+        return np.array([m.rayleigh_stiffness for m in self.materials])[:, None] * np.array(both)
+
+    @staticmethod
+    def _add_viscous(x: Array, g: Any, scale: Array, moduli: Array, slots: Array, data: Array) -> None:
+        """Add the viscous stiffness of a group of elements with moduli (ne, 2)."""
+        rotated_stiffness(x, g.cells, g.grads, g.weights, scale * moduli[:, 0], scale * moduli[:, 1], slots, data)
+
+    def _drag(self, q: Array) -> SymmetricMatrix | None:
+        """Damping in proportion to the mass; None without."""
+        if not self._dragged:
+            return None
+        if not self._rotating:
+            return self._constant_drag
+        return self._mass_matrix(q, np.array([m.rayleigh_mass for m in self.materials]))
+
+    @cached_property
+    def _dragged(self) -> bool:
+        return any(m.rayleigh_mass for m in self.materials)
+
+    @cached_property
+    def _rotating(self) -> bool:
+        """Whether some rigid part rotates."""
+        return any(p.rotates for p in self.layout.parts)
 
 
 def plate_modulus(material: Any) -> float:
