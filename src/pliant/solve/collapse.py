@@ -12,16 +12,18 @@ from typing import Any
 import numpy as np
 
 Array = np.ndarray
-_NOTHING = 0.02  # of its length at rest: a piece of cable that is shorter has no length left to pull in
+NOTHING = 0.02  # of its length at rest: a piece of cable that is shorter has no length left to pull in
+LITTLE = 0.07  # a piece that is so short as a whole has none in its middle
 
 
-def collapsed(model: Any, q: Array, effort: Array) -> list[str]:
+def collapsed(model: Any, q: Array, effort: Array, *, below: float = NOTHING) -> list[str]:
     """A sentence for every cable that pulls and has no length left in one place.
 
     Args:
         model: any mechanical model; those that know no paths of cables have none.
         q: configuration (nq,).
         effort: per actuator (nu,).
+        below: part of its length at rest that counts as none.
     """
     if not hasattr(model, "cable_paths"):
         return []
@@ -30,7 +32,7 @@ def collapsed(model: Any, q: Array, effort: Array) -> list[str]:
         if actuator.name not in rest or pull <= 0.0:
             continue
         before, after = _pieces(rest[actuator.name]), _pieces(now[actuator.name])
-        short = after < _NOTHING * before
+        short = after < below * before
         if short.any():
             least = float((after[short] / before[short]).min())
             out.append(

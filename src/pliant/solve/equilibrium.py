@@ -11,7 +11,7 @@ import numpy as np
 from pliant.checks import count
 from pliant.contact.contacts import Contacts, ContactState
 from pliant.solve.balance import balanced, inverted, mean_diagonal, unbalanced
-from pliant.solve.collapse import collapsed
+from pliant.solve.collapse import LITTLE, collapsed
 from pliant.solve.commands import (
     CommandLike,
     beyond_limits,
@@ -36,6 +36,7 @@ _FOLDING = (
 )
 _PATIENCE = 10  # iterations without a shorter Newton step before giving up
 _PUSH = 1e-3  # of the robot's size: enough to leave a symmetric saddle
+_NEAR = 5e-3  # of the robot's size: after shorter steps the contacts that press are taken for those of the answer
 _STEP_TOLERANCE = 1e-8  # of the robot's size: Newton converges quadratically, so the next step would be 1e-16
 
 
@@ -156,7 +157,8 @@ def settle(
     for i, value in ({} if held is None else held).items():
         u[i] = value
     notes: list[str] = []
-    found = _newton(fixed, origin, u, None, max_iterations=40 if follow else 15, folding=True)
+    most, patience = (40, _PATIENCE) if follow else (15, _PATIENCE // 2)
+    found = _newton(fixed, origin, u, None, max_iterations=most, folding=True, patience=patience)
     status = found.status
     if not status.ok and follow:
         found, status = _continue(fixed, origin, u, found, 200, notes)
@@ -171,6 +173,7 @@ def _newton(
     *,
     max_iterations: int,
     folding: bool = False,
+    patience: int = _PATIENCE,
 ) -> Iterate:
     """Newton's method at a fixed command; `offset` is subtracted from the force (homotopy).
 
@@ -183,6 +186,7 @@ def _newton(
     spent, shift = origin.iterations, 0.0
     result = Iterate(q, effort, contacts, spent)
     best, waited = np.inf, 0
+    last, trusted = np.inf, True
     for _ in range(max_iterations):
         contacts = problem.detect(q, contacts)
         force, K = linearise(model, q, effort)
@@ -192,7 +196,8 @@ def _newton(
             result.status = Status.INVERTED
             return result
         rows = problem.rows(q, effort, u, contacts)
-        system = problem.system(q, K, rows, contacts, previous_shift=shift)
+        near = trusted and last <= _NEAR * problem.length
+        system = problem.system(q, K, rows, contacts, previous_shift=shift, near=near)
         spent += 1
         if system is None:
             result.status = Status.SINGULAR
@@ -212,9 +217,13 @@ def _newton(
         if size < 0.9 * best:
             best, waited = size, 0
         waited += 1
-        if alpha == 0.0 or waited > _PATIENCE:
+        if alpha == 0.0 and near:
+            trusted = False  # contacts that were held want to open
+            continue
+        if alpha == 0.0 or waited > patience:
             result.status = Status.STALLED
             return result
+        last = size
         before, q = q, model.retract(q, alpha * step.dq)
         multipliers = rows.force + alpha * (step.force - rows.force)
         effort, contacts = problem.split(effort, multipliers, contacts, step.states)
@@ -422,6 +431,7 @@ def _continue(
         notes.append(f"the path could be followed to {100 * t:.1f} % of the load change; then the body snapped")
         return thrown, Status.SNAPPED
     notes.append(f"followed the path to {100 * t:.1f} % of the load change")
+    notes.extend(collapsed(model, here.q, here.effort, below=LITTLE))
     here.iterations = spent
     return here, Status.MAX_ITERATIONS if spent >= budget else last
 
