@@ -120,7 +120,7 @@ def equilibrium(
                 notes.append("bodies slid until something held them")
             else:
                 status = Status.SINGULAR
-                notes.append("without friction bodies slide on what they lie on")
+                notes.append("without friction bodies slide on what they lie on: give the contact friction")
         elif loose is None or problem.obstacles or not loose.loaded(load):
             found, status = _continue(problem, origin, target, found, max_iterations, notes)
         if not status.ok:

@@ -35,9 +35,10 @@ class Loose:
 
     def along(self, model: Any, rows: Array) -> Loose | None:
         """Those that leave the values of some rows (m, nv) alone, to a percent: what slides on its contacts."""
-        held = rows @ (self.modes / np.linalg.norm(self.modes, axis=0))
+        unit = self.modes / np.linalg.norm(self.modes, axis=0)
+        held = rows @ unit
         _, values, V = np.linalg.svd(held / np.maximum(np.linalg.norm(rows, axis=1, keepdims=True), 1e-300))
-        left = self.modes @ V[int((values > 1e-2 * values.max(initial=0.0)).sum()) :].T
+        left = unit @ V[int((values > 1e-2 * values.max(initial=0.0)).sum()) :].T
         return Loose(left, _named(model, left)) if left.shape[1] else None
 
 
