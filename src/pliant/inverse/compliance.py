@@ -5,8 +5,8 @@ coordinates C, the contacts H. Wanted is R K^-1 F; in most scenes C = A^T, and e
 symmetric matrix [J; b; A^T; H] K^-1 [J; b; A^T; H]^T. With K = L L^T this takes forward substitutions only, sparse ones
 for rows that touch few nodes; the configuration step needs one backward substitution, after the efforts are known.
 
-Where contacts must hold the body, K^-1 is that of the matrix they make of it (`Holding`): some more rows, and a small
-dense correction.
+Where contacts must hold the body, K^-1 is that of the matrix they make of it (`Holding`): rows of what they touch in
+place of theirs, and a small dense correction.
 """
 
 from __future__ import annotations
@@ -18,7 +18,6 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from pliant.algebra.trusted import trusted_csr
 from pliant.inverse.holding import Holding
 
 Array = np.ndarray
@@ -60,7 +59,7 @@ class Compliance:
     ) -> None:
         self._factor = factor
         self._holding, self.held, self.rho = holding, True, 0.0
-        self._more: Array | None = None
+        self._map: Array | None = None
         self._S: Array | None = None
         nv, nu = pull.shape
         nc = 0 if contacts is None else contacts.shape[0]
@@ -73,12 +72,15 @@ class Compliance:
         if getattr(factor, "halves", False) and (count <= width + _SPARE or holding is not None):
             parts = [*given] if symmetric else [*given, own]
             lead = count if symmetric else count + nu
-            rows = np.empty((lead + (1 + nu if sparse is not None else width), nv))
+            if holding is not None:
+                sparse = holding.solved
+            dense = sparse is None and contacts is not None
+            rows = np.empty((lead + (width if dense else 1 + nu), nv))
             at = 0
-            for part in (*parts, free[None], pull.T, *(() if sparse is not None or contacts is None else (contacts,))):
+            for part in (*parts, free[None], pull.T, *((contacts,) if dense else ())):
                 rows[at : at + len(part)] = part
                 at += len(part)
-            W, Y = factor.condense(rows, sparse if holding is None else _with_units(sparse, holding.touched, nv))
+            W, Y = factor.condense(rows, sparse)
             W, self._half = W[:, lead:], Y[:, lead:]
             if holding is not None:
                 W = self._hold(W, lead, 1 + nu, holding)
@@ -102,30 +104,45 @@ class Compliance:
             self.lines.append(np.zeros((size, width)) if J is None else top[at : at + size])
             at += 0 if J is None else size
 
-    def _hold(self, W: Array, lead: int, contacts: int, holding: Holding) -> Array:
-        """The products with the matrix that contacts hold, from those with its factor (rows: the touched last)."""
-        k = len(holding.added)
-        width, end = W.shape[1] - k, len(W) - k
-        W, touched = W[:, :width].copy(), W[:, width:]
-        found = holding.resolved(touched[end:])
+    def _hold(self, W: Array, lead: int, before: int, holding: Holding) -> Array:
+        """The products with the matrix that contacts hold, from those with its factor.
+
+        Args:
+            W: products of (lead, before, rows that do not press, touched) with all of these but the leading ones.
+            lead, before: how many rows come before the columns, and how many columns before the contacts.
+            holding: the contacts.
+        """
+        C, k = holding.rows, len(holding.added)
+        end, nc = W.shape[1] - k, len(holding.pressing)
+        found = holding.resolved(W[lead + end :, end:])
         self.held = found is not None
         if found is None:
-            return W[:end]
-        S, self.rho = found
-        self._S = S
+            return np.zeros((lead + before + nc, before + nc))
+        self._S, self.rho = found
+        # every column of contacts from those solved for: as it is, or by what it does to the touched coordinates
+        chosen = np.zeros((end + k, before + nc))
+        plain = np.concatenate([np.arange(before), before + np.flatnonzero(~holding.pressing)])
+        chosen[np.arange(end), plain] = 1.0
+        chosen[end:, before:][:, holding.pressing] = C.T
         # the unknowns of the rows that hold contain rho times their values, which are not zero yet
-        push = -self.rho * (holding.value @ holding.rows)
-        W[:, 0] += touched @ push
-        self._more = -S @ W[end:]
-        W += touched @ self._more
-        self._more[:, 0] += push
-        return W[:end]
+        chosen[end:, 0] -= self.rho * (holding.value @ C)
+        columns = W @ chosen
+        more = -self._S @ columns[lead + end :]
+        columns += W[:, end:] @ more
+        out = np.empty((lead + before + nc, before + nc))
+        out[: lead + before] = columns[: lead + before]
+        contacts = out[lead + before :]
+        contacts[~holding.pressing] = columns[lead + before : lead + end]
+        contacts[holding.pressing] = C @ columns[lead + end :]
+        chosen[end:] += more
+        self._map = chosen
+        return out
 
     def step(self, z: Array) -> Array:
         """K^-1 F z (nv,) for z = (1, efforts, contact forces) (1 + nu + nc,)."""
         if self._half is None:
             return self.solved @ z
-        return self._factor.back_solve(self._half @ (z if self._more is None else np.append(z, self._more @ z)))
+        return self._factor.back_solve(self._half @ (z if self._map is None else self._map @ z))
 
     def solve(self, force: Array) -> Array:
         """K^-1 f (nv,) for a force (nv,)."""
@@ -144,7 +161,7 @@ class Compliance:
         """
         if not self.rho or self._holding is None:
             return contact
-        out, rows = contact.copy(), self._holding.pressing
+        out, rows = contact.copy(), np.flatnonzero(self._holding.pressing)
         out[rows] -= np.where(contact[rows] != 0.0, self.rho * value[rows], 0.0)
         return out
 
@@ -153,20 +170,4 @@ class Compliance:
         """K^-1 F (nv, 1 + nu + nc): every column, which `step` avoids."""
         if self._half is None:
             return self._push
-        half = self._half if self._more is None else self._half @ np.vstack([np.eye(self._more.shape[1]), self._more])
-        return self._factor.back_solve(half)
-
-
-def _with_units(rows: Any, touched: Array, nv: int) -> Any:
-    """CSR rows, which may be None, and below them the unit rows of some coordinates."""
-    k = len(touched)
-    if rows is None:
-        entries = np.ones(k), touched.astype(np.int32), np.arange(k + 1, dtype=np.int32)
-    else:
-        ends = np.arange(rows.indptr[-1] + 1, rows.indptr[-1] + k + 1, dtype=rows.indptr.dtype)
-        entries = (
-            np.concatenate([rows.data, np.ones(k)]),
-            np.concatenate([rows.indices, touched], dtype=rows.indices.dtype, casting="same_kind"),
-            np.concatenate([rows.indptr, ends]),
-        )
-    return trusted_csr(*entries, shape=(len(entries[2]) - 1, nv))
+        return self._factor.back_solve(self._half if self._map is None else self._half @ self._map)

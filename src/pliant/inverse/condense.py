@@ -262,14 +262,15 @@ def _with_springs(seen: Any, q: Array, K: Any) -> tuple[Any, dict[int, float]]:
         return K, {}
     dense = isinstance(K, np.ndarray)
     diagonal = np.abs(np.diagonal(K) if dense else K.diagonal())
-    extra, springs = np.zeros(len(diagonal)), {}
+    extra = np.zeros(len(diagonal))
     typical = float(diagonal.mean())
     rows = seen.displacement_rows(q)[slides]
-    there = rows != 0.0
-    for i, row, where, alone in zip(slides, rows, there.argmax(axis=1), there.sum(axis=1) == 1):
-        if alone:
-            springs[i] = max(float(diagonal[where]), typical)
-            extra[where] += springs[i] * row[where] ** 2
+    line, column = rows.nonzero()
+    alone = np.bincount(line, minlength=len(slides))[line] == 1
+    line, column = line[alone], column[alone]
+    stiff = np.maximum(diagonal[column], typical)
+    np.add.at(extra, column, stiff * rows[line, column] ** 2)
+    springs = {slides[i]: k for i, k in zip(line.tolist(), stiff.tolist())}
     return (K + np.diag(extra) if dense else K.add_diagonal(extra)), springs
 
 

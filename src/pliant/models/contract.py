@@ -16,8 +16,8 @@ For a conservative actuator `displacement_rows(q)` is `actuation(q, e).T` (virtu
 Optional: `mass_total` [kg]; `linearise(q, e)` gives force and stiffness in one pass, `linearise_damped(q, e, rate)` the
 same with rate times the damping added; `flag(state)` lets a fitted model mark states outside of what it was fitted on;
 `during(state, dt)` gives the mechanics of one time step of a model with a memory (creep), whose `after(q)` is what
-`State.memory` then keeps; `read(state)`, `field(q, e, name)`, `cable_paths(q)`, `cavity_surfaces(q)` are for sensors and
-pictures. `Turning` lets `equilibrium` start near the answer.
+`State.memory` then keeps; `read(state)`, `field(q, e, name)`, `cable_paths(q)`, `cavity_surfaces(q)` are for sensors
+and pictures. `Turning` lets `equilibrium` start near the answer.
 """
 
 from __future__ import annotations
