@@ -31,6 +31,7 @@ from pliant.state import Command, State, Status
 
 Array = np.ndarray
 _FAST = 25  # all-at-once iterations before the safe, nested ones take over
+_GAINLESS = 8  # iterations among obstacles without a much lower cost or a shorter step before that
 _PATIENCE = 6  # iterations without a shorter step before the safe ones take over
 _FAR = 0.02  # of the robot's size: after larger steps contact forces are not to be relied on
 _NOISE = 1e-7  # of the robot's size: several steps below this in a row end the iteration too
@@ -142,17 +143,18 @@ def invert(
 def _run(setting: Problem, mechanics: Any, work: Work, options: Options, iterations: int) -> tuple[Status, int]:
     """Iterate from where `work` is: all at once while that works, nested where it does not. Status and iterations."""
     begun = work.q, work.effort, work.contacts
-    fast = iterations if mechanics.inertial else min(iterations, _FAST)
-    status, count = _fast(setting, mechanics, work, options, fast, careful=iterations > 1)
+    # Contacts are met one after the other: with obstacles the iteration may go on as long as it gains something.
+    fast = iterations if mechanics.inertial or setting.obstacles else min(iterations, _FAST)
+    status, count, gained = _fast(setting, mechanics, work, options, fast, careful=iterations > 1)
     if iterations == 1 or mechanics.inertial:
         return status, count
-    if setting.obstacles and work.dared and not status.ok and status is not Status.RELAXED:
+    if setting.obstacles and work.dared and not (status.ok or gained or status is Status.RELAXED):
         # plain steps led into contacts where none would do: once more, with all of them tested
         work.q, work.effort, work.contacts = begun
         work.daring = False
-        status, more = _fast(setting, mechanics, work, options, fast, careful=True)
+        status, more, _ = _fast(setting, mechanics, work, options, fast, careful=True)
         count += more
-    if not status.ok and status is not Status.RELAXED and fast < iterations:
+    if not status.ok and status is not Status.RELAXED and iterations > _FAST:
         status, more = _nested(setting, work, options, iterations)
         count += more
     if status is Status.RELAXED and (soft := _softened(options)) is not None and _missed(setting, work, options):
@@ -174,15 +176,28 @@ def _run(setting: Problem, mechanics: Any, work: Work, options: Options, iterati
 
 def _fast(
     setting: Problem, mechanics: Any, work: Work, options: Options, most: int, *, careful: bool
-) -> tuple[Status, int]:
-    """The iteration of everything at once."""
+) -> tuple[Status, int, bool]:
+    """The iteration of everything at once: status, iterations, and whether it came much nearer.
+
+    With obstacles it ends where neither the cost nor the steps become smaller for a while.
+    """
     count = _approach(setting, mechanics, work, options, most) if careful else 0
+    first: float | None = None
+    lowest, shortest, waited = np.inf, np.inf, 0
     for _ in range(most):
         count += 1
         done = _iterate(setting, mechanics, work, options, careful=careful)
         if done is not None:
-            return done, count
-    return Status.MAX_ITERATIONS, count
+            return done, count, first is not None and lowest < 0.5 * first
+        if mechanics.inertial or not setting.obstacles or work.condensed is None:
+            continue
+        cost = float((work.condensed.now**2).sum() + 1e6 * (work.condensed.exact_now**2).sum())
+        first = cost if first is None else first
+        waited = 0 if cost < 0.8 * lowest or work.moved < 0.7 * shortest else waited + 1
+        lowest, shortest = min(lowest, cost), min(shortest, work.moved)
+        if waited > _GAINLESS:
+            return Status.STALLED, count, first is not None and lowest < 0.5 * first
+    return Status.MAX_ITERATIONS, count, first is not None and lowest < 0.5 * first
 
 
 def _elsewhere(
@@ -353,7 +368,7 @@ def _iterate(setting: Problem, mechanics: Any, work: Work, options: Options, *, 
         small = size <= 1e-4 * setting.length
         if not careful or small or (plain and _admissible(setting, mechanics, work, dq, effort)):
             break
-        if not plain and _predictable(mechanics, condensed, work, dq, effort, contact):
+        if not plain and _predictable(setting, mechanics, condensed, work, dq, effort, contact):
             break
         if attempt == 6 and not mechanics.inertial:
             return Status.STALLED
@@ -410,11 +425,17 @@ def _nested(setting: Problem, work: Work, options: Options, iterations: int) -> 
     """The safe iteration, from the equilibrium nearest to where the fast one ended."""
     equilibria = Equilibria(setting, options)
     mechanics = Static(setting.model, options.closed)
-    ended = equilibria.at(work.q, work.effort, work.contacts, follow=True)
     # The fast iteration may have ended on a branch that leads nowhere: it must not be farther away than the start.
     first = _start(setting, options.previous, options.fixed_effort, options.closed)
-    begun = equilibria.at(first.q, first.effort, first.contacts, follow=True)
-    starts = [state for state in (ended, begun) if state.ok]
+    starts: list[State] = []
+    for far in (not setting.obstacles, True):  # among obstacles long ways are dear: gone only where nothing else is
+        for at, stroke in ((work, setting.model.displacement(work.q)), (first, None)):
+            if far and setting.obstacles and starts:
+                break
+            begun = equilibria.at(at.q, at.effort, at.contacts, stroke, follow=far)
+            starts += [begun] if begun.ok else []
+        if starts:
+            break
     if not starts:
         return begun.status, 0
 
@@ -424,11 +445,11 @@ def _nested(setting: Problem, work: Work, options: Options, iterations: int) -> 
         work.q, work.effort, work.contacts, work.moved = state.q, state.effort, state.contacts, 0.0
         condensed = _condense(setting, mechanics, work, options)
         assert condensed is not None  # an equilibrium is admissible
-        touching = b"" if work.contacts is None else (work.contacts.forces > 0.0).tobytes()
         work.bend = None
-        if condensed.now.size and not options.least and touching.count(1) == 0:
+        if condensed.now.size and not options.least and not options.sticking:
             unit = 1.0 / np.sqrt(np.maximum(np.diag(condensed.displacement.effort), 1e-300))
-            work.bend = curvature.learn(state.effort, condensed.objective.effort, condensed.now, unit, touching)
+            rows, touching = _total_rows(condensed, work)
+            work.bend = curvature.learn(state.effort, rows, condensed.now, unit, touching)
         return condensed
 
     def solved(condensed: Condensed, proximal: float) -> Proposal:
@@ -453,6 +474,17 @@ def _nested(setting: Problem, work: Work, options: Options, iterations: int) -> 
     return status, count
 
 
+def _total_rows(condensed: Condensed, work: Work) -> tuple[Array, bytes]:
+    """Derivatives of the target rows by efforts while the contacts that press stay closed (m, na), and which do."""
+    if work.contacts is None or not (work.contacts.forces > 0.0).any():
+        return condensed.objective.effort, b""
+    held = np.flatnonzero(work.contacts.forces > 0.0)
+    W, across = condensed.contact.contact[np.ix_(held, held)], condensed.contact.effort[held]
+    response = np.linalg.lstsq(W, across, rcond=1e-12)[0]
+    rows = condensed.objective.effort - condensed.objective.contact[:, held] @ response
+    return rows, work.contacts.key[held].tobytes()
+
+
 def _looked_around(setting: Problem, work: Work, options: Options, iterations: int) -> tuple[Status | None, int]:
     """Leave a point where the cost is stationary but no minimum; (None, 0) if it is one."""
     lower = downhill(Equilibria(setting, options), work)
@@ -462,8 +494,13 @@ def _looked_around(setting: Problem, work: Work, options: Options, iterations: i
     return _nested(setting, work, options, iterations)
 
 
-def _predictable(mechanics: Any, condensed: Condensed, work: Work, dq: Array, effort: Array, contact: Array) -> bool:
-    """Whether the linear prediction is good enough: the correction after the step is much smaller than the step."""
+def _predictable(
+    setting: Problem, mechanics: Any, condensed: Condensed, work: Work, dq: Array, effort: Array, contact: Array
+) -> bool:
+    """Whether the linear prediction is good enough: the correction after the step is much smaller than the step.
+
+    Contacts that press hold in the correction too: forces that they take up at once are none of its concern.
+    """
     q = mechanics.move(work.q, dq, keep=False)
     unbalanced = mechanics.residual(q, effort, dq)
     if not np.isfinite(unbalanced).all():
@@ -471,6 +508,14 @@ def _predictable(mechanics: Any, condensed: Condensed, work: Work, dq: Array, ef
     if work.turned is not None:
         unbalanced = unbalanced - work.turned(dq)
     correction = condensed.correction(unbalanced, contact)
+    pressing = np.flatnonzero(contact)
+    if len(pressing):
+        frictional = len(contact) > len(work.contacts)
+        H = (work.contacts.frictional_rows if frictional else work.contacts.rows)(setting.model, work.q)[pressing]
+        push = np.zeros(len(contact))
+        W = condensed.contact.contact[np.ix_(pressing, pressing)]
+        push[pressing] = np.linalg.lstsq(W, -(H @ correction), rcond=1e-12)[0]
+        correction = correction + condensed.correction(np.zeros(len(correction)), push)
     return float(np.linalg.norm(correction)) <= 0.7 * float(np.linalg.norm(dq))
 
 

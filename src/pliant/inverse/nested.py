@@ -25,6 +25,7 @@ from pliant.state import State, Status
 Array = np.ndarray
 _STEP = 1e-9  # of the robot's size: a smaller step ends the iteration
 _NOISE = 1e-7  # of the robot's size: a step that short that gains nothing ends it too
+_IDLE = 1e-6  # of the cost: three gains in a row that are smaller end it
 _HELD = 1e-7  # limits exceeded by less than this, relative, count as held
 
 
@@ -161,10 +162,10 @@ def descend(
     setting, model = equilibria.setting, equilibria.setting.model
     cost, over = equilibria.cost(state), equilibria.excess(state)
     proximal, trials = 1e-6, 2 * iterations
-    proposal, condensed = None, None
+    proposal, condensed, idle = None, None, 0
     for count in range(1, iterations + 1):
         condensed = linearised(state)
-        moved, last = False, np.inf
+        moved, last, refused = False, np.inf, False
         for _ in range(16):
             proposal = solved(condensed, proximal)
             if not proposal.solution.status.success and not proposal.solution.notices:
@@ -189,16 +190,19 @@ def descend(
                         break
                     if size <= _NOISE * setting.length and over <= _HELD:
                         return state, proposal, condensed, Status.CONVERGED, count  # what is left is rounding
+                refused = True
             proximal = min(max(proximal * 8.0, 1e-8), 1e6)
         if not moved or proposal is None:
             return state, proposal, condensed, Status.CONVERGED, count
-        done = over <= _HELD and (cost - new) <= 1e-12 * cost
+        idle = idle + 1 if over <= _HELD and cost - new <= _IDLE * cost else 0
+        done = over <= _HELD and (cost - new <= 1e-12 * cost or idle >= 3)
         # the gain against the one foreseen tells how far the linearisation can be trusted
         gain = (cost - new) / max(cost - proposal.foreseen, 1e-300)
         state, cost, over = trial, new, new_over
         if done:
             return state, proposal, condensed, Status.CONVERGED, count
-        proximal = max(proximal / 8.0, 1e-10) if gain > 0.6 else proximal if gain > 0.2 else 4.0 * proximal
+        # what was refused from here would be refused from there, too
+        proximal = 4.0 * proximal if gain <= 0.2 else proximal if refused or gain <= 0.6 else max(proximal / 8.0, 1e-10)
     return state, proposal, condensed, Status.MAX_ITERATIONS, iterations
 
 

@@ -3,9 +3,11 @@
 A vertex that slides over the edge between two triangles changes its normal abruptly. If the equilibrium lies on that
 edge, Newton's method sees one triangle, steps over the edge, sees the other, and steps back, for ever. Then
 the contacts of the last two configurations are kept together: the problem is smooth, nothing penetrates either
-triangle, and the iteration ends. Pairs of soft vertices and faces are carried along exactly. Contacts with rigid
-obstacles keep their normals, and are looked at afresh when the motion has become much smaller, so that curved
-obstacles are met where they are.
+triangle, and the iteration ends. (Steps that stay long but lead on are none of this: the body slides along.)
+
+Pairs of soft vertices and faces are carried along exactly. Contacts with rigid obstacles keep their normals, and are
+looked at afresh when the motion has become much smaller, so that curved obstacles are met where they are. Whether that
+was the case is asked once more at the end (`Problem.overlooked`).
 """
 
 from __future__ import annotations
@@ -21,6 +23,7 @@ Array = np.ndarray
 _SMALL = 1e-2  # of the robot's size: larger motions are not chatter
 _TINY = 1e-5  # of the robot's size: chatter smaller than this is held to the end
 _PATIENCE = 4  # motions in a row that did not become smaller
+_ONWARD = 0.5  # of the way: a body that ends so far from where it began went somewhere, not back and forth
 
 
 class Chatter:
@@ -36,9 +39,12 @@ class Chatter:
         self._length, self._radius, self._offset = length, radius, offset
         self._past: list[tuple[Array, Contacts]] = []
         self._best, self._waited = np.inf, 0
+        self._since: Array | None = None  # skin positions where the waiting began, and the way from there
+        self._way = 0.0
         self._frozen: tuple[Array, Contacts] | None = None
         self._amplitude, self._patience = 0.0, _PATIENCE
         self._last: Array | None = None
+        self.released = 0  # how often what was held turned out to be wrong
 
     def held(self, x: Array, previous: Contacts | None) -> Contacts | None:
         """The contacts that are held, at skin positions x [m] (n, 3); None if there is no chatter."""
@@ -55,10 +61,15 @@ class Chatter:
             return None
         if self._frozen is None:
             if moved < 0.7 * self._best:
-                self._best, self._waited = moved, 0
+                self._best = moved
+                self._watch(x)
             elif moved > 1e-8 * self._length:
                 self._waited += 1
+                self._way += moved
             if self._waited < self._patience or len(self._past) < 2:
+                return None
+            if self._since is not None and np.abs(x - self._since).max(initial=0.0) > _ONWARD * self._way:
+                self._watch(x)
                 return None
             (x_old, old), (x_new, new) = self._past
             near = old.selected(old.gap < 1e-3 * self._length)
@@ -72,6 +83,16 @@ class Chatter:
                 contacts, forces=previous.forces, tangential=previous.tangential, states=previous.states
             )
         return contacts
+
+    def _watch(self, x: Array) -> None:
+        """Wait anew, from skin positions x on."""
+        self._waited, self._since, self._way = 0, x, 0.0
+
+    def release(self) -> None:
+        """Hold nothing any longer: what was held is not what touches."""
+        self._past = [] if self._frozen is None else [self._frozen]
+        self.released += 1
+        self._forget()
 
     @property
     def holding(self) -> bool:
@@ -88,7 +109,7 @@ class Chatter:
         return bool(rigid.any()) and self._amplitude > _TINY * self._length and moved < 0.05 * self._amplitude
 
     def _forget(self) -> None:
-        self._best, self._waited, self._frozen = np.inf, 0, None
+        self._best, self._waited, self._frozen, self._since = np.inf, 0, None, None
 
     def seen(self, x: Array, contacts: Contacts) -> None:
         """Remember what was detected at skin positions x."""

@@ -249,7 +249,7 @@ def build(K: Any, rows: Rows, *, previous_shift: float = 0.0) -> LinearSystem | 
         bilateral = bool(np.isneginf(rows.lower[: rows.drives]).any())  # those were tried as prescribed motions
         system = (None if bilateral else _held_system(K, rows)) or reflected(K, rows)
         return regularised(K, rows, previous_shift) if system is None else system
-    system = _light_system(K, rows) or _pressed_system(K, rows) or _held_system(K, rows)
+    system = _light_system(K, rows) or pressed_system(K, rows) or _held_system(K, rows)
     return regularised(K, rows, previous_shift) if system is None else system
 
 
@@ -275,10 +275,11 @@ def _light_system(K: Any, rows: Rows) -> LinearSystem | None:
     return system
 
 
-def _pressed_system(K: Any, rows: Rows) -> LinearSystem | None:
+def pressed_system(K: Any, rows: Rows, *, shift: float = _LIGHT) -> LinearSystem | None:
     """The system of bodies that lie on others without friction: what presses is held, what is left must be stable.
 
     A body under load tips in its linearisation, which contacts prevent; along them it may be neutral (the light shift).
+    A body that is held elsewhere needs no shift.
     """
     if isinstance(K, np.ndarray) or len(rows.triples):
         return None
@@ -287,7 +288,7 @@ def _pressed_system(K: Any, rows: Rows) -> LinearSystem | None:
     if not held[rows.drives :].any():
         return None
     try:
-        system = LinearSystem(K, rows, _LIGHT * float(np.abs(_diagonal(K)).mean()), indefinite=True, held=held)
+        system = LinearSystem(K, rows, shift * float(np.abs(_diagonal(K)).mean()), indefinite=True, held=held)
     except (PliantError, RuntimeError):
         return None
     if system.stable is not True:

@@ -16,10 +16,12 @@ from pliant.errors import ArgumentError
 from pliant.solve.chatter import Chatter
 from pliant.solve.commands import check_model, driven_by_displacement, length_scale, slackable, travel
 from pliant.solve.curvature import stiffened, turning_forces
-from pliant.solve.newton import LinearSystem, Rows, build, dense_rows
+from pliant.solve.newton import LinearSystem, Rows, build, dense_rows, pressed_system
 
 Array = np.ndarray
 _BURIED = 0.4  # of the robot's size: a body that begins so deep inside of an obstacle is there by mistake
+_TURNED = 1e-6  # rad: a force that acts so far off its normal is not where it belongs
+_RETRIES = 2  # how often contacts are looked at afresh for that
 _TRAPPED = 2.0  # times its length: an edge would have to be as long to let what hangs on it out of an obstacle
 
 
@@ -63,7 +65,7 @@ class Problem:
         self._origin: Array | None = None
         self._sticking: Contacts | None = None
         self._started: Contacts | None = None
-        self._chatter = Chatter(self.length, self._radius, self.contact_distance)
+        self._chatter = self._calm()
         self.holding = False  # a guess for the next linearisation of an inverse: must contacts hold the body?
         if self.obstacles:
             from pliant.contact.detection import Detector
@@ -101,16 +103,21 @@ class Problem:
     def effort_driven(self, held: Collection[int] = ()) -> Problem:
         """The same problem with every actuator driven by its effort, but those that are `held` by displacement."""
         other = copy(self)
+        other._chatter = self._calm()
         other.driven = np.isin(np.arange(len(self.driven)), list(held))
         other.slackable = slackable(self.model.robot)[other.driven]
         return other
+
+    def _calm(self) -> Chatter:
+        """Nothing was seen so far."""
+        return Chatter(self.length, self._radius, self.contact_distance)
 
     def begin(self, q: Array, contacts: Contacts | None) -> None:
         """Fix the configuration from which slip is measured until the next call (the start of a step).
 
         Contacts that stick there keep the anchor that they have; all others are anchored where they are now.
         """
-        self._chatter = Chatter(self.length, self._radius, self.contact_distance)
+        self._chatter = self._calm()
         if self.detector is None or not any(float(getattr(o, "friction", 0.0)) > 0 for o in self.obstacles):
             return
         self._origin = self.model.skin_positions(q)
@@ -139,7 +146,16 @@ class Problem:
         return None if self.detector is None else self._detect(q, previous)
 
     def overlooked(self, q: Array, solved: Contacts | None) -> bool:
-        """Do bodies penetrate where no contact was solved for? Then those contacts are held with the others."""
+        """Is an answer wrong about what touches? Then the iteration must go on.
+
+        Contacts that were held for its sake may press where nothing is, or not where their curved obstacle is lowest:
+        they are held no longer (the latter for a few times only: it may be what they chatter about). Bodies may
+        penetrate where no contact was solved for: those contacts are held with the others.
+        """
+        off, turned = self._astray(q, solved)
+        if off > self.gap_tolerance * self.length or (turned > _TURNED and self._chatter.released < _RETRIES):
+            self._chatter.release()
+            return True
         fresh = self.fresh(q, solved)
         if fresh is None or solved is None or fresh.max_penetration <= self.gap_tolerance * self.length:
             return False
@@ -148,6 +164,27 @@ class Problem:
         self._chatter.extend(self.model.skin_positions(q), solved, fresh.selected(deep))
         assert self._chatter._frozen is not None
         return len(self._chatter._frozen[1]) > before
+
+    def _astray(self, q: Array, contacts: Contacts | None) -> tuple[float, float]:
+        """How far contacts that are held press off their rigid obstacle [m], and off its normal where it is smooth."""
+        off = turned = 0.0
+        if contacts is None or not self._chatter.holding or contacts.gradients is not None:
+            return off, turned
+        pressing = np.flatnonzero((contacts.forces > 0.0) & (np.abs(contacts.weights.sum(axis=1)) > 0.5))
+        corners, weights = contacts.vertices[pressing], contacts.weights[pressing]
+        points = np.einsum("mk,mki->mi", weights, self.model.skin_positions(q)[corners])
+        thick = (weights * self._radius[corners]).sum(axis=1) + self.contact_distance
+        for index, obstacle in enumerate(self.obstacles):
+            mine = contacts.obstacle[pressing] == index
+            if not mine.any() or not isinstance(obstacle, Obstacle):
+                continue
+            distance, normal = obstacle.distance_and_normals(points[mine])
+            off = max(off, float((distance - thick[mine]).max()))
+            bending = getattr(obstacle, "curvature", None)
+            if bending is not None and bending(points[mine]) is not None:
+                apart = np.linalg.norm(normal - contacts.normal[pressing][mine], axis=1)
+                turned = max(turned, float(apart.max()))
+        return off, turned
 
     def depth(self, q: Array, contacts: Contacts | None) -> float:
         """How far bodies are inside of obstacles, of each other or of themselves [m], detected contacts or not."""
@@ -244,9 +281,12 @@ class Problem:
         )
 
     def system(
-        self, q: Array, K: Any, rows: Rows, contacts: Contacts | None, *, previous_shift: float = 0.0
+        self, q: Array, K: Any, rows: Rows, contacts: Contacts | None, *, previous_shift: float = 0.0, near: bool = True
     ) -> LinearSystem | None:
-        """The linear system of a Newton step, with what contact forces add to the stiffness; None if it is singular."""
+        """The linear system of a Newton step, with what contact forces add to the stiffness; None if it is singular.
+
+        `near`: the contacts that press are those of the answer, and may hold the body.
+        """
         turning = self.contact_stiffness(q, contacts)
         if turning is not None:
             return build(K + turning, rows, previous_shift=previous_shift)
@@ -258,6 +298,9 @@ class Problem:
         try:
             system = LinearSystem(total, rows)
         except NotPositiveDefinite:
+            # Drives and the contacts that press may hold it nonetheless: then Newton's method keeps its order.
+            system = pressed_system(total, rows, shift=0.0) if near else None
+        if system is None:
             # Forces that turn may push the body off what friction holds: whether, is not for this step to say.
             total = stiffened(self.model, q, K, blocks, convex=True)
             system = build(total, rows, previous_shift=previous_shift)
