@@ -60,12 +60,13 @@ def _one_front(
     if shift != 0.0:
         for j in range(w):
             panel[j * (m + 1)] += shift
+    zero = np.int64(0)  # typed numbers: see `_kernels.arrays`
     for p in range(child_ptr[s], child_ptr[s + 1]):
         c = children[p]
         low = row_ptr[c]
         high = row_ptr[c + 1]
         child = _update_of(c, row_ptr, update_ptr, floating, stack, updates)
-        extend_add(0, split[c], relative[low:high], run_end[low:high], child, 0, m, panel)
+        extend_add(zero, split[c], relative[low:high], run_end[low:high], child, zero, m, panel)
     if w < _FEW:
         info = small_front(w, r, panel, update)
     else:
@@ -106,7 +107,7 @@ def _assemble_columns(
         high = row_ptr[c + 1]
         a, b = _within(low, low + split[c], relative, begin, end)
         child = _update_of(c, row_ptr, update_ptr, floating, 0, updates)
-        extend_add(a, b, relative[low:high], run_end[low:high], child, 0, m, panel)
+        extend_add(a, b, relative[low:high], run_end[low:high], child, np.int64(0), m, panel)
 
 
 @njit(cache=True, nogil=True)

@@ -169,7 +169,7 @@ def solve_rows_back(rows, w, a, at, lda, inverse, to, b, here, ldb, scratch):
 def front(w, r, panel, update, inverse, to, scratch):
     """As `small_front`, over matrix products."""
     m = w + r
-    info = factor_panel(w, m, panel, 0, m, inverse, to, scratch)
+    info = factor_panel(w, m, panel, np.int64(0), m, inverse, to, scratch)
     if info == 0 and r > 0:
         dsyrk(r, w, -1.0, address(panel, w), m, 0.0, address(update, 0), r)
     return info

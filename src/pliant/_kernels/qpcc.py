@@ -257,8 +257,8 @@ def pivot_search(problem, energy, proximal, reference, step, state, third, a, ma
     y = np.zeros(first + nc)
     x = a.copy()
     noise = 1e-16 * (0.5 * np.sum(problem[2] ** 2))
-    pivots, count, iterations, n, subset = 0, 0, 0, 0, 0
-    phase, stage, restored = 2, _FIRST, False
+    pivots, count, iterations, n, subset = 0, np.int64(0), 0, 0, 0
+    phase, stage, restored = np.int64(2), _FIRST, False  # typed numbers: see `_kernels.arrays`
     status, proved = SOLVED, False
     value = np.inf
     pick, new = 0, 0

@@ -32,18 +32,18 @@ def valid_states(problem, a, state, wanted, upgrade):
     T = q.reshape(-1, 1).copy()
     L = np.zeros((q.size + 1, q.size + 1))
     rows = np.empty(q.size + 1, np.int64)
-    k = 0
+    at, step, k = np.int64(0), np.int64(3), np.int64(0)  # typed numbers: see `_kernels.arrays`
     state[:] = OPEN
     for i in range(nc):
-        k = set_state(T, Wcc, 0, L, rows, k, state, i, wanted[i], 3)
+        k = set_state(T, Wcc, at, L, rows, k, state, i, wanted[i], step)
     if upgrade:
         order = np.argsort(-T[::3, 0].copy())
         for i in order:
             if state[i] != NORMAL:
                 continue
             backup = T.copy()
-            k = set_state(T, Wcc, 0, L, rows, k, state, i, CLOSED, 3)
+            k = set_state(T, Wcc, at, L, rows, k, state, i, np.int8(CLOSED), step)
             if np.min(T[::3, 0]) < -1e-12 * np.max(np.abs(T)):
-                k = set_state(T, Wcc, 0, L, rows, k, state, i, NORMAL, 3)
+                k = set_state(T, Wcc, at, L, rows, k, state, i, np.int8(NORMAL), step)
                 T[:, :] = backup
     return max(0.0, -np.min(T[::3, 0])) / max(np.max(np.abs(T)), 1e-300) if nc else 0.0

@@ -128,7 +128,7 @@ def close_together(T, V, at, L, rows, state, wanted, step):
     Contacts that depend on each other are left to `set_state`, which is more careful: then nothing is moved.
     """
     n = T.shape[1]
-    k = 0
+    k = np.int64(0)  # typed numbers: see `_kernels.arrays`
     for i in range(state.size):
         for x in range(step):
             if wanted[i] == CLOSED or (wanted[i] == NORMAL and x == 0):

@@ -41,7 +41,7 @@ class Surface:
 
     def __post_init__(self) -> None:
         n = len(self.radius)
-        t = np.asarray(self.triangles, dtype=np.int64).reshape(-1, 3)
+        t = np.ascontiguousarray(self.triangles, dtype=np.int64).reshape(-1, 3)
         s = np.asarray(self.segments, dtype=np.int64).reshape(-1, 2)
         if (len(t) and (t.min() < 0 or t.max() >= n)) or (len(s) and (s.min() < 0 or s.max() >= n)):
             raise ArgumentError("triangles", "an index is out of range", f"vertex indices 0 to {n - 1}")

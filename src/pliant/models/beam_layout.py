@@ -7,6 +7,7 @@ from collections.abc import Mapping
 import numpy as np
 
 from pliant._kernels import beam_chain, beam_pull
+from pliant._kernels.arrays import writable
 from pliant._kernels.beam import measure
 from pliant.actuators import Slide
 from pliant.algebra.symmetric import SymmetricMatrix, SymmetricPattern
@@ -128,13 +129,14 @@ class BeamLayout:
     def poses(self, q: Array) -> tuple[Array, Array]:
         """Positions (n, 3) and quaternions (n, 4) of all nodes."""
         return beam_chain.node_poses(
-            q, self.rest_p, self.rest_Q, self.free, self.first_q, self.base_nodes, self.base_axes, self.slide_q
-        )
+            writable(q), self.rest_p, self.rest_Q, self.free, self.first_q, self.base_nodes, self.base_axes,
+            self.slide_q,
+        )  # fmt: skip
 
     def retract(self, q: Array, dq: Array) -> Array:
         """The configuration after an increment; see `BeamModel.retract`."""
         return beam_chain.retracted(
-            q, dq, *self.poses(q), self.ends, self.chains, self.free, self.first_q, self.first_v,
+            writable(q), writable(dq), *self.poses(q), self.ends, self.chains, self.free, self.first_q, self.first_v,
             self.base_nodes, self.base_axes, self.slide_q, self.slide_v,
         )  # fmt: skip
 

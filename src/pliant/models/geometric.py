@@ -188,7 +188,8 @@ class GeometricModel(SolidModel):
             # Prisms are projected together with what their shear has too much, which is negative.
             K = np.zeros((len(s), 18, 18))
             own = (s, False, np.arange(len(s)), np.zeros(len(x), dtype=np.int64), 0)
-            total += kernels.tangents(x, *table, *own, np.arange(K.size).reshape(K.shape), K.ravel(), out)
+            into = np.arange(K.size, dtype=place.dtype).reshape(K.shape)
+            total += kernels.tangents(x, *table, *own, into, K.ravel(), out)
             K, held = relief.made_positive(x, K), place >= 0
             np.add.at(data, place[held], K[held])
         return total + float(energies.sum())

@@ -13,6 +13,7 @@ import numpy as np
 
 from pliant import lie
 from pliant._kernels import lie as _lie
+from pliant._kernels.arrays import writable
 from pliant.errors import ArgumentError
 from pliant.models.rod_tables import RodLayout
 
@@ -50,7 +51,7 @@ class Configuration:
 
     def flat(self, q: Array) -> Array:
         """Flat coordinates (nv,); the tables' attachments take the rotations of q."""
-        q = np.ascontiguousarray(q, dtype=np.float64)
+        q = writable(q)
         if q.shape != (self.nq,):
             raise ArgumentError("q", f"shape {q.shape}", f"({self.nq},)")
         if not self._quaternions:
@@ -66,7 +67,7 @@ class Configuration:
 
     def vector(self, v: Array, name: str) -> Array:
         """A checked tangent vector (nv,)."""
-        v = np.ascontiguousarray(v, dtype=np.float64)
+        v = writable(v)
         if v.shape != (self.nv,):
             raise ArgumentError(name, f"shape {v.shape}", f"({self.nv},)")
         return v
