@@ -28,19 +28,23 @@ def notched_finger(
     cable_depth: float = 0.021,
     material: Material | None = None,
     size: float = 0.0085,
+    sheathed: bool = False,
 ) -> Robot:
     """A printed finger, 120 x 25 x 25 mm, with three groups of V-notches and three tendons; it is planar.
 
     It hangs from its base at z = 0, which is held, along -z; its back is at -x, its notches are at +x, and
     pulling curls it towards +x. The tendons "cable1", "cable2", "cable3" end behind the first, second and
-    third group: the first bends the first knuckle only, the third all of them. All run in the plane y = 0.
+    third group: the first bends the first knuckle only, the third all of them. All run in the plane y = 0. Pulled
+    alone, the third bends all knuckles alike; what slackens the first two by that does nothing until it is taken up.
+    With `sheathed` tendons every knuckle has its own, whatever the others do.
 
     Numbers and where they come from:
         length, width, height, three knuckles, one cable per knuckle: spec geometric-computing 3.4.1 and 7.3.
         material: TPU 95A, one of the filaments of the printed fingers in 1.9.
         notches, pitch, depth, opening, root, cable_depth: not published; chosen so that a group closes at
             about 45 degrees.
-        stroke: a group closes at about 12 mm of cable, so the limits are 12 mm per group passed.
+        stroke: a group closes at about 12 mm of cable, so the limits are 12 mm per group passed (four fifths of the
+            notches' openings, where they are chosen otherwise).
 
     Args:
         length: of the finger, along -z [m].
@@ -55,6 +59,7 @@ def notched_finger(
         cable_depth: how far in front of the back face the tendons run [m].
         material: of the whole body.
         size: wanted edge length of the mesh away from the notches [m].
+        sheathed: the tendons come in sheaths that end before their own group, one tendon per knuckle.
 
     Points: "tip" (centre of the end face), "corner" (of its back, the tracked point of 3.4.1),
     "knuckle1", "knuckle2", ... (behind each group, on the axis).
@@ -104,13 +109,14 @@ def notched_finger(
     tendons = []
     for g in range(groups):
         end = (g + 1) * (solid + notches * pitch) + solid / 2
-        path = [x for x in holes if x < end] + [end]
+        start = end - notches * pitch - solid if sheathed else 0.0
+        path = [start] * sheathed + [x for x in holes if start < x < end] + [end]
         tendons.append(
             Cable(
                 name=f"cable{g + 1}",
                 points=tuple(hung(x, 0.0, height_of_cable) for x in path),
-                pull_point=hung(0.0, 0.0, height_of_cable),
-                displacement_limits=(0.0, 0.012 * (g + 1)),
+                pull_point=None if sheathed else hung(0.0, 0.0, height_of_cable),
+                displacement_limits=(0.0, 0.8 * notches * opening * (1 if sheathed else g + 1)),
                 effort_limits=(0.0, 100.0),
             )
         )
