@@ -39,6 +39,13 @@ def cable_spans(points, direction, length):
 
 
 @njit(cache=True)
+def measure_cable(x, ptr, node, weight, fixed, points, direction, length):
+    """`cable_points` and `cable_spans` in one call."""
+    cable_points(x, ptr, node, weight, fixed, points)
+    return cable_spans(points, direction, length)
+
+
+@njit(cache=True)
 def capstan(direction, friction, out):
     """Tension of each span relative to the first: it falls by exp(-mu angle) at each bend."""
     out[0] = 1.0

@@ -63,6 +63,31 @@ def point_rows(dof, nodes, weights, spin, out):
 
 
 @njit(cache=True)
+def place_points(x, nodes, weights, grads, rest, dof, position, rotation, rows):
+    """`place_point` and `point_rows` of several points with as many nodes each, all of them free or held.
+
+    rest (n, 3, 3): orientations at rest. rows (n, 6, nv), zero; or empty, and then left alone.
+    """
+    R = np.empty((3, 3))
+    spin = np.empty((nodes.shape[1], 3, 3))
+    for p in range(len(nodes)):
+        place_point(x, nodes[p], weights[p], grads[p], position[p], R, spin)
+        for i in range(3):
+            for j in range(3):
+                rotation[p, i, j] = R[i, 0] * rest[p, 0, j] + R[i, 1] * rest[p, 1, j] + R[i, 2] * rest[p, 2, j]
+        if len(rows):
+            point_rows(dof, nodes[p], weights[p], spin, rows[p])
+
+
+@njit(cache=True)
+def settle_nodes(x, q, free):
+    """x[free] = q over the flat coordinates of the free nodes."""
+    flat = x.reshape(-1)
+    for i in range(len(free)):
+        flat[free[i]] = q[i]
+
+
+@njit(cache=True)
 def carry(x, q, nodes, part_of, axes, start, count):
     """Move nodes (m,) of x (n, 3) with the translating parts that carry them: x += axes[part] q[start[part] ...]."""
     for m in range(nodes.size):

@@ -167,27 +167,35 @@ def blas_libraries() -> tuple[Library, ...]:
     return tuple(libraries)
 
 
-@contextmanager
-def one_blas_thread() -> Iterator[None]:
-    """Run scipy's BLAS on one thread inside the block; costs a few microseconds."""
-    libraries = blas_libraries()
-    process = _process
-    with process.lock:
-        if process.users == 0:
-            process.saved[:] = [get() for get, _ in libraries]
-            _set(libraries, [1] * len(libraries))
-        process.users += 1
-    try:
-        yield
-    finally:
+class _OneThread:
+    """The block of `one_blas_thread`; what it has to remember belongs to the process."""
+
+    def __enter__(self) -> None:
+        process = _process
+        with process.lock:
+            if process.users == 0:
+                process.saved[:] = [get() for get, _ in blas_libraries()]
+                _change(process.saved, to_one=True)
+            process.users += 1
+
+    def __exit__(self, *_: object) -> None:
         process = _process
         with process.lock:
             process.users -= 1
             if process.users == 0:
-                _set(libraries, process.saved)
+                _change(process.saved, to_one=False)
 
 
-def _set(libraries: tuple[Library, ...], counts: list[int]) -> None:
-    for (get, set_), count in zip(libraries, counts):
-        if get() != count:
-            set_(count)
+_ONE = _OneThread()
+
+
+def one_blas_thread() -> _OneThread:
+    """A block inside which scipy's BLAS runs on one thread; costs about a microsecond."""
+    return _ONE
+
+
+def _change(counts: list[int], *, to_one: bool) -> None:
+    """Set libraries that had more than one thread to one, or back."""
+    for (_, set_), count in zip(blas_libraries(), counts):
+        if count != 1:
+            set_(1 if to_one else count)

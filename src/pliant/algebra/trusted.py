@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from copy import copy
 from functools import lru_cache
 from typing import Any
 
@@ -19,7 +18,9 @@ def trusted_csr(data: Array, indices: Array, indptr: Array, shape: tuple[int, in
         data, indices, indptr: as for `scipy.sparse.csr_matrix`; columns and starts int32, entries may repeat a column.
         shape: (m, n).
     """
-    out = copy(_empty(*shape))
+    empty = _empty(*shape)
+    out = object.__new__(type(empty))
+    out.__dict__.update(empty.__dict__)  # `copy.copy` does the same, ten times slower
     out.data, out.indices, out.indptr = data, indices, indptr
     return out
 

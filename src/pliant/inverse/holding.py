@@ -95,5 +95,6 @@ def hold(K: Any, rows: Any, value: Array, pressing: Array) -> Holding | None:
         return None
     if not getattr(factor, "halves", False):
         return None
-    solved = trusted_csr(*others, shape=(len(others[2]) - 1, csr.shape[1]))
+    data, columns, starts = others
+    solved = trusted_csr(data, columns, starts, (len(starts) - 1, csr.shape[1]))
     return Holding(pressing, some, value[pressing], touched, added, size, factor, solved)

@@ -61,8 +61,9 @@ class CablePath:
 
     def _measure(self, x: Array) -> tuple[Array, Array]:
         """Unit vectors and lengths of the spans (overwritten by the next call)."""
-        kernels.cable_points(x, self._ptr, self._node, self._weight, self._fixed, self._points)
-        kernels.cable_spans(self._points, self._direction, self._length)
+        kernels.measure_cable(
+            x, self._ptr, self._node, self._weight, self._fixed, self._points, self._direction, self._length
+        )
         return self._direction, self._length
 
     def path(self, x: Array) -> Array:

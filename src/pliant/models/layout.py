@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from pliant._kernels.placing import carry
+from pliant._kernels.placing import carry, settle_nodes
 from pliant.bodies import Point, RigidBody, RodBody, SoftBody
 from pliant.checks import instance
 from pliant.errors import ArgumentError
@@ -223,8 +223,10 @@ class Layout:
 
     def positions(self, q: Array) -> Array:
         """Positions of all nodes [m] (N, 3)."""
+        if len(q) < self.nq:
+            raise ArgumentError("q", f"has {len(q)} numbers", f"a configuration ({self.nq},)")
         x = self.rest_nodes.copy()
-        x.reshape(-1)[self.flat_free] = q[: len(self.flat_free)]
+        settle_nodes(x, q, self.flat_free)
         if self._translated is not None:
             carry(x, q, *self._translated)
             return x

@@ -10,15 +10,46 @@ from typing import Any
 
 import numpy as np
 
-from pliant._kernels.placing import place_point, point_rows
+from pliant._kernels.placing import place_point, place_points, point_rows
 from pliant.models.layout import Embedding
 
 Array = np.ndarray
 
 
-def place(model: Any, q: Array, points: list[tuple[Embedding, Array]], jacobian: bool) -> tuple:
-    """Positions (n, 3), rotations (n, 3, 3) and, on request, Jacobians (n, 6, nv) of embedded points."""
-    layout = model.layout
+_NO_ROWS = np.zeros((0, 6, 0))
+
+
+class Points:
+    """Some embedded points that are placed together, again and again.
+
+    Args:
+        layout: of the model.
+        points: embeddings, and orientations at rest (3, 3).
+    """
+
+    def __init__(self, layout: Any, points: list[tuple[Embedding, Array]]) -> None:
+        self._layout, self._points = layout, points
+        self._stacked: tuple[Array, ...] | None = None  # points alike, in soft bodies: one compiled call
+        plain = all(e.part < 0 and (layout.carried[e.nodes] < 0).all() for e, _ in points)
+        if points and plain and len({len(e.nodes) for e, _ in points}) == 1:
+            first = [np.array([getattr(e, name) for e, _ in points]) for name in ("nodes", "weights", "grads")]
+            self._stacked = (*first, np.array([rest for _, rest in points]), layout.dof)
+
+    def place(self, q: Array, jacobian: bool) -> tuple:
+        """Positions (n, 3), rotations (n, 3, 3) and, on request, Jacobians (n, 6, nv)."""
+        if self._stacked is None:
+            return _place(self._layout, q, self._points, jacobian)
+        n = len(self._points)
+        position, rotation = np.empty((n, 3)), np.empty((n, 3, 3))
+        rows = np.zeros((n, 6, self._layout.nv)) if jacobian else None
+        place_points(
+            self._layout.positions(q), *self._stacked, position, rotation, _NO_ROWS if rows is None else rows
+        )
+        return position, rotation, rows
+
+
+def _place(layout: Any, q: Array, points: list[tuple[Embedding, Array]], jacobian: bool) -> tuple:
+    """The same for points of any kind, one by one."""
     x = layout.positions(q)
     position = np.empty((len(points), 3))
     rotation = np.empty((len(points), 3, 3))

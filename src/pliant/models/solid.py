@@ -24,6 +24,7 @@ from pliant.errors import ArgumentError, UnknownNameError
 from pliant.lie import matrix_from_quaternion
 from pliant.models.binding import bind, elements_of
 from pliant.models.layout import Layout
+from pliant.models.placing import Points
 from pliant.models.prism_shear import shear_reliefs
 from pliant.models.sizes import LaidOut
 from pliant.models.sparsity import Sparsity
@@ -55,6 +56,7 @@ class SolidModel(LaidOut):
         self._embeddings = {
             p.name: (self.layout.embed_point(p), matrix_from_quaternion(p.rotation)) for p in robot.points
         }
+        self._placed: dict[tuple[str, ...], Points] = {}
         self._tabulate_materials()
         self.sparsity = Sparsity(self.layout, [*self._couplings, *self._springs], self._element_cells())
 
@@ -293,15 +295,15 @@ class SolidModel(LaidOut):
     # ---- contract: points --------------------------------------------------------------------------------
     def locate(self, q: Any, points: str | Sequence[str], *, jacobian: bool = False) -> Placement:
         """Positions, orientations and (on request) Jacobians of named points; q may be a State."""
-        from pliant.models.placing import place
-
         q = checks.configuration(self, q)
         single = isinstance(points, str)
         names = checks.name_list("points", points)
-        for name in names:
-            if name not in self._embeddings:
-                raise UnknownNameError("point", name, self._embeddings)
-        found = place(self, q, [self._embeddings[n] for n in names], jacobian)
+        if names not in self._placed:
+            for name in names:
+                if name not in self._embeddings:
+                    raise UnknownNameError("point", name, self._embeddings)
+            self._placed[names] = Points(self.layout, [self._embeddings[n] for n in names])
+        found = self._placed[names].place(q, jacobian)
         if single:
             found = tuple(None if f is None else f[0] for f in found)
         return Placement(names, *found)
