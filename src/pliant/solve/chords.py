@@ -25,6 +25,12 @@ AFFORDABLE = 9
 PATIENCE = 4
 #: A step longer than this part of the one before is not worth mixing.
 CONTRACTION = 0.4
+#: Times that contacts may begin or cease to press.
+SWITCHES = 4
+#: A step after such a change may be longer than the one before, to this factor.
+LONGER = 1.5
+#: The same with contacts: a new look at them may undo what was gained.
+PERSISTENT = 20, 0.7
 #: Steps longer than this part of the robot's size are carried out with their rotations exact.
 TURNED = 1e-3
 
@@ -65,7 +71,7 @@ def chord(
 ) -> Chord:
     """Go on with the factor at hand while that is cheaper than a new one, with no cable slack.
 
-    Contacts that press are held, at the features that touch now; the others are only watched. What else may touch by
+    Contacts stay at the features that are near each other now, and press or not as it turns out. What else may touch by
     then is for the caller to find out.
 
     Args:
@@ -78,81 +84,85 @@ def chord(
         contacts: without friction, see `followable`.
     """
     model, driven, n = problem.model, problem.driven, system.rows.drives
-    held = _Held(problem, contacts)
-    held.moved(q, np.zeros(len(held.pressing)))
-    on = np.concatenate([np.arange(n), n + held.pressing])
-    C, flexibility, W = system.rows.rows[on], system.flexibility[:, on], system.W[np.ix_(on, on)]
-    reach = np.abs(flexibility).max(axis=0, initial=0.0)
+    held = _Held(problem, system, contacts)
+    held.follow(q, held.forces)
+    reach = np.abs(system.flexibility).max(axis=0, initial=0.0)
+    scale = np.where(reach > 0.0, reach, 1.0)
     advance: Callable[[Array, Array], Array] = getattr(model, "advance", model.retract)
     history = Anderson(5)
-    sizes, stale = [size, size], False
-    for steps in range(1, AFFORDABLE + 1):
-        force, gap = held.load(q, model.force(q, effort))
-        dq = system.factor.solve(force)
-        change = np.zeros(len(on))
-        if len(on):
-            value = np.concatenate([model.displacement(q)[driven] - u[driven], gap])
-            change = np.linalg.lstsq(W, -(value + C @ dq), rcond=None)[0]
-            dq = dq + flexibility @ change
+    sizes, stale, switches = [size, size], False, 0
+    most, contraction = (AFFORDABLE, CONTRACTION) if held.contacts is None else PERSISTENT
+    for steps in range(1, most + 1):
+        dq, change = held.step(q, effort, u)
         new = float(np.abs(dq).max(initial=0.0))
+        switched = held.switched(change[n:])
+        switches += switched
         slack = problem.slackable & ((effort[driven] + change[:n]) < 0.0)
         # every second step counts: where a soft motion is over-corrected they come in pairs
-        longer = not new <= CONTRACTION * sizes[-2]
-        stale = longer and (steps > 1 or not len(held.pressing))  # contacts may have jumped to other features at first
-        if longer or slack.any() or held.pulls(change[n:]):
+        shorter = new <= contraction * sizes[-2]
+        # contacts that come and go make a step longer, and so does one that jumped to another feature at first
+        stale = not shorter and switches == 0 and (steps > 1 or held.contacts is None)
+        if slack.any() or not (shorter or (switched and new <= LONGER * sizes[-1])) or switches > SWITCHES:
             break
         if new <= goal:
             q, effort = model.retract(q, dq), _plus(effort, driven, change[:n])
-            free = held.moved(q, change[n:])
-            return Chord(q, effort, held.contacts, new, steps, free)
+            held.follow(q, held.forces + change[n:])
+            return Chord(q, effort, held.contacts, new, steps, True)
+        if switched:
+            history.restart()
         mixed = history.step(np.concatenate([dq, change * reach]))
         q = (advance if new > TURNED * problem.length else model.retract)(q, mixed[: len(dq)])
-        change = mixed[len(dq) :] / np.where(reach > 0.0, reach, 1.0)
+        change = mixed[len(dq) :] / scale
         effort = _plus(effort, driven, change[:n])
+        held.follow(q, held.forces + change[n:])
         sizes.append(new)
-        if not held.moved(q, change[n:]):
-            break
         pace = np.log(sizes[-3] / new) / min(2.0, steps)  # digits per step, in natural logarithms
-        stale = steps >= PATIENCE and bool(np.log(new / goal) > (AFFORDABLE - steps) * pace)
-        if stale:
+        if not switched and steps >= PATIENCE and np.log(new / goal) > (most - steps) * pace:
+            stale = True
             break
     return Chord(q, effort, held.contacts, sizes[-1], steps, False, stale)
 
 
 class _Held:
-    """Contacts of a chord: those that press are held, the others are watched."""
+    """A linear system at a pose that has moved on, and the contacts that go with it."""
 
-    def __init__(self, problem: Problem, contacts: Contacts | None) -> None:
-        self.problem = problem
-        self.contacts: Contacts | None = None
-        self.pressing = np.zeros(0, dtype=np.int64)
-        if contacts is not None and len(contacts):
-            self.contacts, self.pressing = contacts, np.flatnonzero(contacts.forces > 0.0)
+    def __init__(self, problem: Problem, system: LinearSystem, contacts: Contacts | None) -> None:
+        self.problem, self.system = problem, system
+        self.contacts = None if contacts is None or not len(contacts) else contacts
+        self.forces = np.zeros(0) if self.contacts is None else self.contacts.forces
 
-    def load(self, q: Array, force: Array) -> tuple[Array, Array]:
-        """The force with that of the contacts (nv,), and the gaps of those that press."""
-        if self.contacts is None or not len(self.pressing):
-            return force, np.zeros(0)
-        held = self.contacts.selected(self.pressing)
-        return force + np.asarray(held.rows(self.problem.model, q).T @ held.forces), held.gap
-
-    def pulls(self, change: Array) -> bool:
-        """Would a contact pull after this change of the forces?"""
-        return self.contacts is not None and bool((self.contacts.forces[self.pressing] + change < 0.0).any())
-
-    def moved(self, q: Array, change: Array) -> bool:
-        """Follow the contacts to a configuration; do all of those that are only watched stay apart?"""
+    def step(self, q: Array, effort: Array, u: Array) -> tuple[Array, Array]:
+        """Step (nv,) and change of the multipliers (m,) at a configuration."""
+        system, model, driven = self.system, self.problem.model, self.problem.driven
+        rows, n = system.rows, system.rows.drives
+        force = model.force(q, effort)
+        value = model.displacement(q)[driven] - u[driven]
         if self.contacts is None:
-            return True
-        forces = self.contacts.forces.copy()
-        forces[self.pressing] = np.maximum(forces[self.pressing] + change, 0.0)
-        x, problem = self.problem.model.skin_positions(q), self.problem
-        now = looked_at_again(
-            self.contacts, x, problem.model.skin.radius, offset=problem.contact_distance, obstacles=problem.obstacles
-        )
-        self.contacts = now.with_forces(forces)
-        watched = np.delete(self.contacts.gap, self.pressing)
-        return not (watched < -problem.gap_tolerance * problem.length).any()
+            dq, change = system.factor.solve(force), np.zeros(n)
+            if n:
+                change = np.linalg.lstsq(system.W, -(value + rows.rows @ dq), rcond=None)[0]
+                dq = dq + system.flexibility @ change
+            return dq, change
+        slopes = self.contacts.rows(model, q)
+        now = np.concatenate([effort[driven], self.forces])
+        load = force + np.asarray(slopes.T @ self.forces) - rows.columns @ now
+        step = system.solve(load, np.concatenate([value, self.contacts.gap]), now)
+        return step.dq, step.force - now
+
+    def switched(self, change: Array) -> bool:
+        """Do other contacts press after this change of their forces?"""
+        return bool(((self.forces > 0.0) != (self.forces + change > 0.0)).any())
+
+    def follow(self, q: Array, forces: Array) -> None:
+        """Look at the contacts at a configuration, with their forces there."""
+        if self.contacts is None:
+            return
+        problem, model = self.problem, self.problem.model
+        self.forces = np.maximum(forces, 0.0)
+        self.contacts = looked_at_again(
+            self.contacts, model.skin_positions(q), model.skin.radius, offset=problem.contact_distance,
+            obstacles=problem.obstacles,
+        ).with_forces(self.forces)  # fmt: skip
 
 
 def _plus(effort: Array, driven: Array, change: Any) -> Array:
