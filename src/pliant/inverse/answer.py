@@ -113,8 +113,12 @@ def _residual(mechanics: Any, work: Work, length: float) -> float:
     """Size of the Newton correction that remains, relative to the size of the pose [-]."""
     if work.condensed is None:
         return float("nan")
-    contact = np.zeros(0) if work.solution is None else work.solution.contact
-    if contact.size != work.condensed.contact.free.size:
-        contact = np.zeros(0)
-    correction = work.condensed.correction(mechanics.residual(work.q, work.effort, None), contact)
+    left, contacts = mechanics.residual(work.q, work.effort, None), work.contacts
+    if contacts is not None and contacts.forces.any():
+        if contacts.tangential.any():
+            H = contacts.frictional_rows(mechanics.model, work.q)
+            left = left + H.T @ np.column_stack([contacts.forces, contacts.tangential]).ravel()
+        else:
+            left = left + contacts.rows(mechanics.model, work.q).T @ contacts.forces
+    correction = work.condensed.compliance.solve(left)
     return float(np.abs(correction).max()) / length

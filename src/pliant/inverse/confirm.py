@@ -1,0 +1,51 @@
+"""Confirmation: is the answer of an inverse through contact what its own command leads to?
+
+The iteration of the inverse ends where forces balance with the contacts it has. That is a forward equilibrium if those
+contacts are what touches, and if the body stays there. So the command is solved forwards from where it ended, as
+`equilibrium` would, which costs a Newton step or two.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from pliant.inverse.answer import verdict
+from pliant.inverse.work import Options, Work
+from pliant.solve.equilibrium import settle
+from pliant.solve.problem import Problem
+from pliant.state import Status
+
+_SAME = 1e-7  # of the robot's size: what moves less than this when it is solved forwards was an equilibrium
+
+
+def confirmed(setting: Problem, work: Work, options: Options, status: Status) -> Status:
+    """The status of an answer after its command was solved forwards.
+
+    Where that leads elsewhere, `work` becomes the equilibrium that was found, and a note says how far away it is; where
+    it fails, a note says so. Friction is left out: contacts that stick without a cone are no forward problem.
+
+    Args:
+        setting: model and surroundings.
+        work: where the iteration ended.
+        options: what is wanted and allowed.
+        status: how it ended.
+    """
+    if not status.ok or any(float(getattr(o, "friction", 0.0)) > 0.0 for o in setting.obstacles):
+        return status
+    model = setting.model
+    stroke = model.displacement(work.q)
+    held = {int(i): float(stroke[i]) for i in np.flatnonzero(setting.driven)} | options.closed
+    setting.begin(work.q, work.contacts)
+    state = settle(setting, work.q, work.effort, work.contacts, follow=False, held=held)
+    if not state.ok:
+        work.notes.append(f"solved forwards from here, this command does not converge: {state.status}")
+        return Status.UNSTABLE if state.status is Status.UNSTABLE else status
+    moved = float(np.abs(model.skin_positions(state.q) - model.skin_positions(work.q)).max(initial=0.0))
+    if moved <= _SAME * setting.length:
+        return status
+    work.notes.append(
+        f"the iteration ended {moved:.2g} m away from what this command leads to, which is the state given here"
+    )
+    work.q, work.effort, work.contacts = state.q, state.effort, state.contacts
+    work.stroke = None
+    return verdict(setting, work, options) if work.solution is not None else status
