@@ -23,6 +23,7 @@ from pliant.contact.surface import Tree
 
 Array = np.ndarray
 _TURN = 0.2  # change of the sum of two unit normals' components that the longest list survives
+_CALM = 3  # times in a row that a reserve must seem to pay before one is made: a solve ends after a few short steps
 _USES = 6.0  # queries for which a list with a reserve is meant to serve; for fewer it does not pay
 NOTHING = np.zeros(0, dtype=np.int64)
 _MANY = 16000  # primitives of both trees from which on several threads search for pairs
@@ -55,6 +56,7 @@ class Candidates:
         self._places: tuple[Array, ...] = ()  # of the vertices when the list was made, by tree
         self._normals: tuple[Array, ...] = ()  # ranges of normals then, by tree
         self._uses = 0  # queries that the list has served
+        self._calm = 0  # lists in a row for which a reserve seemed to pay
         self._reserve = (0.0, 0.0)  # how much may move and turn before the list is too short
         self._lists: tuple[Array, Array, Array] = (_EMPTY,) * 3
 
@@ -85,10 +87,11 @@ class Candidates:
             edge = float(np.mean(tree1.high[:, :3] - tree1.low[:, :3])) if len(tree1.low) else 0.0
             self._longest = 0.25 * self.alarm + 0.1 * edge
         # A reserve makes the list longer; it pays where the list then serves for several queries.
-        share = 0.3  # nothing is known of the motion yet
+        share = 0.0  # nothing is known of the motion yet
         if np.isfinite(moved) and self._longest > 0.0:
             share = _USES * max(moved / self._longest, turned / _TURN) / max(self._uses, 1)
-            share = 0.0 if share > 1.0 else max(share, 0.1)
+            self._calm = 0 if share > 1.0 else self._calm + 1
+            share = 0.0 if self._calm < _CALM else max(share, 0.1)
         span, turn = share * self._longest, share * _TURN
         same = tree1 is tree2
         search = (self.alarm + span, turn, self.allowed)

@@ -50,7 +50,8 @@ class Foreseen:
 
     def solve(self, system: LinearSystem, load: Array) -> tuple[LinearSystem, Step]:
         """The step that violates none of the pairs, and the system with the rows that it took."""
-        step = system.solve(load)
+        free = system.factor.solve(load)
+        step = system.solve_from(free)
         while self._slopes is not None and self._all is not None:
             problem = self._given[0]
             gap = self._all.gap + self._slopes @ step.dq
@@ -63,7 +64,7 @@ class Foreseen:
             self.contacts = self._all.selected(self._taken)
             self.rows = problem.rows(*self._given[1:], self.contacts)
             system = _extended(system, self.rows)
-            step = system.solve(load)
+            step = system.solve_from(free)
         return system, step
 
 

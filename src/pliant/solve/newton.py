@@ -151,8 +151,11 @@ class LinearSystem:
 
     def solve(self, force: Array, value: Array | None = None, start: Array | None = None) -> Step:
         """The Newton step for an unbalanced force (without the multipliers' share) and row values."""
+        return self.solve_from(self.factor.solve(force), value, start)
+
+    def solve_from(self, free: Array, value: Array | None = None, start: Array | None = None) -> Step:
+        """The Newton step where it is known what the force alone would do (nv,)."""
         rows = self.rows
-        free = self.factor.solve(force)
         if rows.size == 0:
             return Step(free, np.zeros(0))
         value = rows.value if value is None else value
