@@ -145,15 +145,15 @@ class DenseFactor(Factor):
         work = np.array(matrix, dtype=np.float64, order="F")
         if shift:
             work.ravel(order="K")[:: self.n + 1] += shift
-        own = work.diagonal().copy()
+        own = work.diagonal() * (4e-15 * self.n)
         self._lower, info = dpotrf(work, lower=1, clean=0, overwrite_a=1)
-        failed = first_bad_pivot(self._lower.diagonal(), info)
-        if failed < 0:
-            # a pivot that is all rounding: the matrix is singular, whatever its sign
-            lost = self._lower.diagonal() ** 2 <= 4e-15 * self.n * own
-            failed = int(np.argmax(lost)) if lost.any() else -1
-        if failed >= 0:
-            raise NotPositiveDefinite(failed)
+        square = self._lower.diagonal() ** 2
+        if info == 0 and np.isfinite(np.add.reduce(square)) and (square > own).all():
+            return
+        failed = first_bad_pivot(square, info)
+        if failed < 0:  # a pivot that is all rounding: the matrix is singular, whatever its sign
+            failed = int(np.argmax(square <= own))
+        raise NotPositiveDefinite(failed)
 
     @property
     def logdet(self) -> float:

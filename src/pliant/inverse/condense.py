@@ -33,15 +33,19 @@ from pliant.solve.newton import factorise_any, regularised
 Array = np.ndarray
 
 
-@dataclass(frozen=True, eq=False)
+_NONE = np.zeros(0)
+_ONE = np.ones(1)
+
+
+@dataclass(eq=False, slots=True)  # several are made in every step: a frozen one takes three times as long
 class Block:
-    """Affine rows y = free + effort @ e + contact @ lam, bounded by low and high where these are finite."""
+    """Affine rows y = free + effort @ e + contact @ lam; limits have bounds low and high, and names."""
 
     free: Array
     effort: Array
     contact: Array
-    low: Array
-    high: Array
+    low: Array = field(default_factory=lambda: _NONE)
+    high: Array = field(default_factory=lambda: _NONE)
     names: tuple[str, ...] = ()
 
     def value(self, effort: Array, contact: Array) -> Array:
@@ -55,7 +59,7 @@ class Block:
         return Block(self.free * weight, self.effort * w, self.contact * w, self.low, self.high, self.names)
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(eq=False)
 class Condensed:
     """The linearised inverse problem (all dense).
 
@@ -97,15 +101,15 @@ class Condensed:
         """Efforts without the springs of slides, from the unknowns of the condensed problem (nu,)."""
         if not self.springs:
             return effort
-        out = effort.copy()
         moved = self.displacement.value(effort, contact) - self.coordinate
-        for i, k in self.springs.items():
-            out[i] -= k * moved[i]
+        out = effort.copy()
+        sprung = list(self.springs)
+        out[sprung] -= np.array(list(self.springs.values())) * moved[sprung]
         return out
 
     def step(self, effort: Array, contact: Array) -> Array:
         """Configuration step for new efforts and contact forces (nv,)."""
-        return self.compliance.step(np.concatenate([[1.0], effort, contact]))
+        return self.compliance.step(np.concatenate([_ONE, effort, contact]))
 
     def true_contact(self, effort: Array, contact: Array) -> Array:
         """Contact forces, from the unknowns of the condensed problem (nc,)."""
@@ -177,7 +181,7 @@ def condense(
         factor, stable = _shifted(stiffness), False
         compliance = Compliance(factor, *products)
 
-    def block(Y: Array, r: TargetRows | LimitRows, low: Array, high: Array, name: str) -> Block:
+    def block(Y: Array, r: TargetRows | LimitRows) -> Block:
         # what depends on efforts and contact forces directly comes on top of what depends on the configuration
         free = Y[:, 0] + r.value
         if r.effort is not None:
@@ -186,40 +190,36 @@ def condense(
         if r.contact is not None and len(gap):
             free -= r.contact @ contacts.forces
             Y[:, 1 + nu :: 3 if frictional else 1] += r.contact
-        return Block(free, Y[:, 1 : 1 + nu], Y[:, 1 + nu :], low, high, (name,) * len(free))
+        return Block(free, Y[:, 1 : 1 + nu], Y[:, 1 + nu :])
 
-    empty = Block(np.zeros(0), np.zeros((0, nu)), np.zeros((0, len(gap))), np.zeros(0), np.zeros(0))
+    empty = Block(_NONE, np.zeros((0, nu)), np.zeros((0, len(gap))))
     objective: list[Block] = []
     exact: list[Block] = []
     rows: list[Block] = []
     for r, Y in zip(every, compliance.lines):
         if isinstance(r, LimitRows):
-            rows.append(block(Y, r, r.low, r.high, r.name))
+            limit = block(Y, r)
+            limit.low, limit.high, limit.names = r.low, r.high, (r.name,) * len(r.value)
+            rows.append(limit)
             continue
-        zero = np.zeros(len(r.value))
-        target = block(Y, r, zero, zero, "target")
+        target = block(Y, r)
         if r.exact:
+            target.names = ("target",) * len(r.value)
             exact.append(target)
         else:
             objective.append(target.scaled(r.weight))
     Y = compliance.own
-    unlimited = np.full(nu, np.inf)
-    displacement = Block(
-        Y[:, 0] + coordinate, Y[:, 1 : 1 + nu], Y[:, 1 + nu :], -unlimited, unlimited, model.robot.actuator_names
-    )
+    displacement = Block(Y[:, 0] + coordinate, Y[:, 1 : 1 + nu], Y[:, 1 + nu :], names=model.robot.actuator_names)
     for i, value in (prescribed or {}).items():
         row = Block(
             displacement.free[i : i + 1] - value, displacement.effort[i : i + 1], displacement.contact[i : i + 1],
-            np.zeros(1), np.zeros(1), (f"command of {model.robot.actuator_names[i]}",),
+            names=(f"command of {model.robot.actuator_names[i]}",),
         )  # fmt: skip
         exact.append(row)
     contact = empty
     if len(gap):
         Y = compliance.contacts
-        zero = np.zeros(len(gap))
-        contact = _softened(
-            Block(Y[:, 0] + gap, Y[:, 1 : 1 + nu], Y[:, 1 + nu :], zero, np.full(len(gap), np.inf))
-        )
+        contact = _softened(Block(Y[:, 0] + gap, Y[:, 1 : 1 + nu], Y[:, 1 + nu :]))
     goal = [r.value * r.weight for r in wanted if not r.exact]
     must = [r.value for r in wanted if r.exact]
     must += [coordinate[i : i + 1] - value for i, value in (prescribed or {}).items()]
@@ -231,9 +231,9 @@ def condense(
         contact=contact,
         compliance=compliance,
         factor=factor,
-        error=np.concatenate([r.value for r in wanted]) if wanted else np.zeros(0),
-        now=np.concatenate(goal) if goal else np.zeros(0),
-        exact_now=np.concatenate(must) if must else np.zeros(0),
+        error=_joined([r.value for r in wanted]),
+        now=_joined(goal),
+        exact_now=_joined(must),
         stable=stable,
         holding=compliance.rho > 0.0,
         springs=springs,
@@ -271,14 +271,18 @@ def _with_springs(seen: Any, q: Array, K: Any) -> tuple[Any, dict[int, float]]:
     stiff = np.maximum(diagonal[column], typical)
     np.add.at(extra, column, stiff * rows[line, column] ** 2)
     springs = {slides[i]: k for i, k in zip(line.tolist(), stiff.tolist())}
-    return (K + np.diag(extra) if dense else K.add_diagonal(extra)), springs
+    if not dense:
+        return K.add_diagonal(extra), springs
+    K = K.copy()
+    K.ravel()[:: len(K) + 1] += extra
+    return K, springs
 
 
 def _softened(contact: Block) -> Block:
     """Contact rows with a trace of compliance where there is none (directions in which a node is held)."""
     diagonal = contact.contact.diagonal()
-    floor = 1e-12 * float(diagonal.max(initial=0.0))
-    if float(diagonal.min(initial=1.0)) <= floor:
+    floor = 1e-12 * max(float(diagonal.max()), 0.0)
+    if diagonal.min() <= floor:
         stiff = np.flatnonzero(diagonal <= floor)
         contact.contact[stiff, stiff] = max(floor, 1e-300)
     return contact
@@ -313,6 +317,12 @@ def _shifted(stiffness: Any) -> Any:
     if system is None:
         raise NotPositiveDefinite(0)
     return system.factor
+
+
+def _joined(parts: list[Array]) -> Array:
+    if len(parts) == 1:
+        return parts[0]
+    return np.concatenate(parts) if parts else _NONE
 
 
 def _stack(blocks: list[Block], empty: Block) -> Block:
