@@ -215,3 +215,14 @@ def test_penetration_that_was_not_solved_for_is_never_called_converged():
         assert state.effort[0] == pytest.approx(direct.effort[0], rel=0.02)
     else:
         assert state.status in (Status.PENETRATING, Status.MAX_ITERATIONS, Status.STALLED)
+
+
+def test_a_pair_overlooked_among_repeated_ones_is_solved_for():
+    """A vertex over a vertex: joining the missing pair to those solved with drops repeated ones, so counts mislead."""
+    entry = pl.robots.entry("membrane")
+    robot = entry.make(size=0.04)
+    model = entry.model(robot)
+    command = np.random.default_rng(0).uniform(0.0, [a.limits[1] for a in robot.actuators])  # ended PENETRATING before
+    state = pl.equilibrium(model, command, obstacles=entry.obstacles(robot))
+    assert state.status is pl.Status.CONVERGED
+    assert state.contacts.max_penetration < 1e-9

@@ -115,10 +115,11 @@ class Chatter:
         """Remember what was detected at skin positions x."""
         self._past = [*self._past[-1:], (x, contacts)]
 
-    def extend(self, x: Array, solved: Contacts, missing: Contacts) -> None:
-        """Hold what was solved with, and what turned out to be missing, at skin positions x."""
+    def extend(self, x: Array, solved: Contacts, missing: Contacts) -> bool:
+        """Hold what was solved with, and what turned out to be missing, at skin positions x; was anything?"""
         self._frozen, self._last = (x, self._union(solved, missing)), x
         self._amplitude = max(self._amplitude, _TINY * self._length)
+        return len(self._frozen[1]) > len(solved.distinct())  # joining drops what was there twice
 
     def _union(self, new: Contacts, old: Contacts) -> Contacts:
         extra = np.ones(len(old), dtype=bool)

@@ -160,10 +160,7 @@ class Problem:
         if fresh is None or solved is None or fresh.max_penetration <= self.gap_tolerance * self.length:
             return False
         deep = fresh.gap < -self.gap_tolerance * self.length
-        before = len(solved)
-        self._chatter.extend(self.model.skin_positions(q), solved, fresh.selected(deep))
-        assert self._chatter._frozen is not None
-        return len(self._chatter._frozen[1]) > before
+        return self._chatter.extend(self.model.skin_positions(q), solved, fresh.selected(deep))
 
     def _astray(self, q: Array, contacts: Contacts | None) -> tuple[float, float]:
         """How far contacts that are held press off their rigid obstacle [m], and off its normal where it is smooth."""
