@@ -15,7 +15,7 @@ from pliant.solve.equilibrium import settle
 from pliant.solve.problem import Problem
 from pliant.state import Status
 
-_SAME = 1e-7  # of the robot's size: what moves less than this when it is solved forwards was an equilibrium
+_SAME = 1e-6  # of the robot's size, as deep as contacts may be: what moves less when solved forwards is at rest
 
 
 def confirmed(setting: Problem, work: Work, options: Options, status: Status) -> Status:
@@ -36,7 +36,7 @@ def confirmed(setting: Problem, work: Work, options: Options, status: Status) ->
     stroke = model.displacement(work.q)
     held = {int(i): float(stroke[i]) for i in np.flatnonzero(setting.driven)} | options.closed
     setting.begin(work.q, work.contacts)
-    state = settle(setting, work.q, work.effort, work.contacts, follow=False, held=held)
+    state = settle(setting, work.q, work.effort, work.contacts, follow=False, tries=40, held=held)
     if not state.ok:
         work.notes.append(f"solved forwards from here, this command does not converge: {state.status}")
         return Status.UNSTABLE if state.status is Status.UNSTABLE else status

@@ -143,13 +143,14 @@ def settle(
     contacts: Contacts | None = None,
     *,
     follow: bool = True,
+    tries: int = 15,
     held: Mapping[int, float] | None = None,
 ) -> State:
     """The equilibrium at given efforts, whatever drives the actuators, from a configuration near it.
 
     Actuators that are `held` have a displacement instead (joints of loops, slides: without it nothing holds the body);
-    their efforts are found. With `follow=False` only Newton's method is tried; a trial that needs more than that is not
-    near.
+    their efforts are found. With `follow=False` only Newton's method is tried, with at most `tries` steps; what needs
+    more than that is not near.
     """
     fixed = problem.effort_driven(() if held is None else held)
     origin = Iterate(np.array(q), np.array(effort), contacts)
@@ -157,7 +158,7 @@ def settle(
     for i, value in ({} if held is None else held).items():
         u[i] = value
     notes: list[str] = []
-    most, patience = (40, _PATIENCE) if follow else (15, _PATIENCE // 2)
+    most, patience = (40, _PATIENCE) if follow else (tries, min(tries // 3, _PATIENCE))
     found = _newton(fixed, origin, u, None, max_iterations=most, folding=True, patience=patience)
     status = found.status
     if not status.ok and follow:

@@ -1,0 +1,87 @@
+"""Answers through contact are what their own command leads to: solved forwards, nothing moves."""
+
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+
+import pliant as pl
+from pliant.inverse.confirm import confirmed
+from pliant.inverse.work import Work
+from pliant.models.beam import BeamModel
+from pliant.solve import newton
+from pliant.solve.problem import Problem
+
+LENGTH = 0.2  # of the trunk [m], about
+
+
+def finger_at_a_wall():
+    return pl.FemModel(pl.robots.finger(cables=2)), [pl.Plane(point=(0.03, 0, 0), normal=(-1, 0, 0))], (0.05, 0, -0.07)
+
+
+def trunk_between_cylinders():
+    posts = [
+        pl.Cylinder(a=(0.030, -0.06, 0.09), b=(0.030, 0.06, 0.09), radius=0.012),
+        pl.Cylinder(a=(-0.032, -0.06, 0.12), b=(-0.032, 0.06, 0.12), radius=0.012),
+    ]
+    return pl.FemModel(pl.robots.trunk()), posts, (0.06, 0.005, 0.15)
+
+
+def tower_on_itself():
+    return pl.FemModel(pl.robots.tower()), [pl.SelfContact()], (0.0, -0.010, 0.100)
+
+
+def catheter_in_a_pipe():
+    model = BeamModel(pl.robots.catheter().but(gravity=(0.0, 0.0, 0.0)), elements=10, capsules=5)
+    pipe = pl.Pipe(centreline=np.array([(-0.05, 0.0, 0.0), (0.3, 0.0, 0.0)]), radius=0.005)
+    return model, [pipe], (0.1, 0.002, 0.0055)
+
+
+SCENES = (finger_at_a_wall, trunk_between_cylinders, tower_on_itself, catheter_in_a_pipe)
+
+
+def forward(model, obstacles, command):
+    """How far the forward equilibrium of a command is from its state [m]."""
+    again = pl.equilibrium(model, command.u, obstacles=obstacles, start=command.state, strict=True)
+    return np.abs(model.skin_positions(again.q) - model.skin_positions(command.state.q)).max()
+
+
+@pytest.mark.parametrize("scene", SCENES, ids=lambda s: s.__name__)
+def test_answers_near_contact_are_forward_equilibria(scene):
+    model, obstacles, goal = scene()
+    command = pl.invert(model, None, pl.PointTarget("tip", goal), obstacles=obstacles)
+    assert command.status in (pl.Status.CONVERGED, pl.Status.LOCAL), (command.status, command.notes)
+    assert (command.state.contacts.forces > 0).any(), "the scene should touch"
+    assert not command.notes
+    assert command.state.residual < 1e-8
+    assert forward(model, obstacles, command) <= 1e-6 * Problem(model).length
+
+
+def test_a_ball_in_the_way_of_a_trunk_is_leant_on_in_a_bounded_number_of_steps(monkeypatch):
+    """Once 750 linear systems, contacts that pressed where the ball was not, and 0.2 mm off its own equilibrium."""
+    built, init = [], newton.LinearSystem.__init__
+
+    def counted(self, *args, **options):
+        built.append(1)
+        init(self, *args, **options)
+
+    monkeypatch.setattr(newton.LinearSystem, "__init__", counted)
+    model, ball = pl.FemModel(pl.robots.trunk()), pl.Sphere((-0.0053, 0.0246, 0.165), 0.01)
+    command = pl.invert(model, None, pl.PointTarget("tip", (0.0018, 0.0393, 0.1878)), obstacles=[ball])
+    assert command.status is pl.Status.LOCAL
+    assert len(built) < 350
+    assert np.linalg.norm(command.error) < 0.0075
+    assert forward(model, [ball], command) < 1e-6 * LENGTH
+
+
+def test_an_end_that_is_no_equilibrium_becomes_one_and_says_how_far_it_was():
+    model, obstacles, goal = catheter_in_a_pipe()
+    command = pl.invert(model, None, pl.PointTarget("tip", goal), obstacles=obstacles)
+    setting = Problem(model, obstacles)
+    bent = model.retract(command.state.q, 1e-5 * np.sin(np.arange(model.nv)))
+    work = Work(bent, command.effort, command.state.contacts, proximal=1e-9)
+    options = SimpleNamespace(closed={})
+    assert confirmed(setting, work, options, command.status) is command.status  # type: ignore[arg-type]
+    assert "away from what this command leads to" in work.notes[0]
+    again = pl.equilibrium(model, model.displacement(bent), obstacles=obstacles, start=command.state)
+    assert np.abs(model.skin_positions(work.q) - model.skin_positions(again.q)).max() < 1e-9
