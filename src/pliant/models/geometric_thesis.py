@@ -151,6 +151,7 @@ class ThesisSimulator:
         fixed: indices of the vertices that are held.
         literal: the printed volume scale, without the cube root.
         distribution: how a ratio is shared by the elements of an actuator, see `distribute`.
+        load: constant forces on the vertices (n, 3), in the unit of the weights: volume times length.
     """
 
     def __init__(
@@ -161,7 +162,9 @@ class ThesisSimulator:
         *,
         literal: bool = False,
         distribution: str = "uniform",
+        load: Array | None = None,
     ) -> None:
+        self.load = load
         self.rest = np.asarray(vertices, float)
         self.groups, self.literal, self.distribution = groups, literal, distribution
         n = len(self.rest)
@@ -197,9 +200,19 @@ class ThesisSimulator:
         build = {"cable": cable_target, "layer": layer_target, "chamber": chamber_target}[group.kind]
         return aligned(build(shape, local), current)
 
+    def pull(self, x: Array, ratios: Mapping[str, float]) -> Array:
+        """Forces of all actuation elements on the vertices (n, 3), in the unit of `load`."""
+        out = np.zeros_like(x)
+        for g, shape, w in zip(self.groups, self.shapes, self.weights):
+            if g.kind != "body":
+                current = x[g.cells]
+                missing = self.targets(g, shape, current, ratios) - current
+                np.add.at(out, g.cells, w[:, None, None] * (missing - missing.mean(axis=1, keepdims=True)))
+        return out
+
     def step(self, x: Array, ratios: Mapping[str, float]) -> Array:
         """One local and one global step."""
-        b = np.zeros_like(x)
+        b = np.zeros_like(x) if self.load is None else self.load.copy()
         for g, shape, w in zip(self.groups, self.shapes, self.weights):
             t = self.targets(g, shape, x[g.cells], ratios)
             np.add.at(b, g.cells, w[:, None, None] * (t - t.mean(axis=1, keepdims=True)))

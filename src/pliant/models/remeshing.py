@@ -4,6 +4,10 @@ A chamber's tets become extreme long before the body does. After each stage of a
 inside its deformed surface: the surface vertices stay, the body's elements and rest shapes are untouched, the new
 tets take their current shape as rest shape, and the remaining ratio is relative to the volume reached.
 
+New tets know nothing of the shear that the old ones resisted; with them alone, as in the source, the body jumps at the
+same command, by a tenth of the last stage's motion. So the difference between what the old and the new tets exert is
+kept as a constant load: the pose before is that after, and the next ratio adds to it.
+
 `GeometricModel` needs none of this: it measures a chamber's volume on its surface and has no elements in the air.
 """
 
@@ -77,7 +81,7 @@ class Inflation:
         ratio: volume ratio reached.
         stages: commanded ratio of each stage.
         remeshed: whether the chamber was meshed anew after each stage.
-        jumps: largest motion of a body vertex caused by remeshing alone, re-solved at the same volume [m].
+        jumps: largest motion of a body vertex caused by remeshing alone, solved again at the same command [m].
         results: the solver's results.
     """
 
@@ -113,6 +117,7 @@ def inflate(
     limit: float = 2.0,
     tolerance: float = 1e-7,
     iterations: int = 600,
+    carry: bool = True,
     check_jumps: bool = False,
 ) -> Inflation:
     """Inflate a chamber in stages, meshing it anew where its tets have become extreme.
@@ -128,33 +133,39 @@ def inflate(
         limit: factor between stages.
         tolerance: of each solve [m].
         iterations: of each solve.
-        check_jumps: also solve directly after each remeshing, at the volume reached, and note how far the body moved.
+        carry: keep what the old tets exert beyond the new ones as a load; False is the source's bare rule.
+        check_jumps: also solve directly after each remeshing, at the same command, and note how far the body moved.
     """
     groups = body if isinstance(body, list) else [body]
     rest = np.asarray(vertices, float)
     groups = [g if g.rest is not None else replace(g, rest=rest[g.cells]) for g in groups]
-    n = len(rest)
-    first = abs(enclosed_volume(rest, surface))
-    x = rest.copy()
+    n, x, first = len(rest), rest.copy(), abs(enclosed_volume(rest, surface))
     inner, tets = fill_surface(x, surface)
     chamber = ElementGroup("air", "chamber", tets, weight, rest=np.vstack([x, inner])[tets])
+    load, now = None, first  # volume to which the chamber's elements refer
     out = Inflation(x, 1.0)
     for stage in schedule(ratio, limit) if remesh else [ratio]:
-        now = abs(enclosed_volume(x[:n], surface)) if remesh else first
-        simulator = ThesisSimulator(np.vstack([x[:n], inner]), [*groups, chamber], fixed)
+        simulator = ThesisSimulator(np.vstack([x, inner]), [*groups, chamber], fixed, load=load)
         result = simulator.forward({"air": stage * first / now}, tolerance=tolerance, iterations=iterations)
-        x = result.vertices[:n]
-        inner = result.vertices[n:]
+        x, inner = result.vertices[:n], result.vertices[n:]
         out.stages.append(stage)
         out.results.append(result)
         anew = bool(remesh and needs_remeshing(chamber.rest, result.vertices[chamber.cells]).any())  # type: ignore[arg-type]
         out.remeshed.append(anew)
-        if remesh:
-            inner, tets = fill_surface(x, surface)
-            chamber = ElementGroup("air", "chamber", tets, weight, rest=np.vstack([x, inner])[tets])
-            if check_jumps:
-                again = ThesisSimulator(np.vstack([x, inner]), [*groups, chamber], fixed)
-                settled = again.forward({"air": stage * first / abs(enclosed_volume(x, surface))}, iterations=1)
-                out.jumps.append(float(np.abs(settled.vertices[:n] - x).max()))
+        if not anew:
+            continue
+        held = simulator.pull(result.vertices, {"air": stage * first / now}) + (0.0 if load is None else load)
+        inner, tets = fill_surface(x, surface)
+        chamber = ElementGroup("air", "chamber", tets, weight, rest=np.vstack([x, inner])[tets])
+        now = abs(enclosed_volume(x, surface))
+        fresh, load = np.vstack([x, inner]), None
+        command = {"air": stage * first / now}
+        if carry:
+            load = -ThesisSimulator(fresh, [*groups, chamber], fixed).pull(fresh, command)
+            load[:n] += held[:n]
+        if check_jumps:
+            again = ThesisSimulator(fresh, [*groups, chamber], fixed, load=load)
+            settled = again.forward(command, tolerance=tolerance, iterations=iterations)
+            out.jumps.append(float(np.abs(settled.vertices[:n] - x).max()))
     final = abs(enclosed_volume(x, surface)) / first
     return Inflation(x, final, out.stages, out.remeshed, out.jumps, out.results)
