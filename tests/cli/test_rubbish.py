@@ -19,7 +19,12 @@ RUBBISH = {
                  "finger --duration nan", "finger --duration 0.1 --dt 0", "finger --steps 0", "finger --model nonsense",
                  "finger --model rod", "catheter --model fem", "catheter --element quadratic", "finger --model {model}",
                  "finger --out run.txt", "finger --html page.png", "finger --picture x.nonsense"],
-    "reach": ["", "trunk", "trunk --target 1,2", "trunk --target a,b,c", "trunk --target nan,0,0",
+    "reach": ["", "trunk --picture x.png", "trunk --search multistart", "trunk --point nose",
+              "trunk --port 0 --no-browser", "trunk --obstacle blob:1", "trunk --obstacle sphere:1,2,3mm",
+              "trunk --obstacle sphere:0,0,0,-1mm", "trunk --obstacle sphere:a,b,c,d", "trunk --obstacle sphere:",
+              "trunk --obstacle sphere:1mm,2mm,3mm,1mm", "trunk --obstacle plane:0,0,0,0,0,0",
+              "trunk --obstacle no.stl", "trunk --obstacle sphere:0,0,0,1kPa",
+              "trunk --target 1,2", "trunk --target a,b,c", "trunk --target nan,0,0",
               "trunk --path {file}",
               "trunk --path {folder}", "trunk --target 0,0,0 --point nose", "--target 0,0,0",
               "--model {model} --target 0,0,0", "{model} --model {model} --target 0,0,0",
@@ -92,6 +97,8 @@ def test_errors_are_json_too(places, capsys) -> None:
     told = json.loads(capsys.readouterr().out)
     assert told["kind"] == "ArgumentError"
     assert "x,y,z" in told["error"]
+    assert main(["reach", "trunk", "--json"]) == 2  # a machine drags nothing
+    assert "--target" in json.loads(capsys.readouterr().out)["error"]
 
 
 @pytest.mark.parametrize(

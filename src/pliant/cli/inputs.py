@@ -24,7 +24,8 @@ UNITS = {
 }  # fmt: skip
 #: Models that take a robot and nothing else: `pliant.models.<name>.<Name>Model`.
 MODELS = ("fem", "geometric", "rod", "beam", "pcc")
-_NUMBER = re.compile(r"^\s*([-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?)\s*([A-Za-z^0-9]*)\s*$")
+#: A number and the unit that may follow it.
+NUMBER = re.compile(r"^\s*([-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?)\s*([A-Za-z^0-9]*)\s*$")
 
 
 def add_robot(parser: argparse.ArgumentParser, *, optional: bool = False) -> None:
@@ -172,7 +173,7 @@ def parse_commands(robot: Robot, given: list[str]) -> dict[str, float]:
 def parse_value(robot: Robot, name: str, text: str) -> float:
     """One value for an actuator, in the unit of its drive; a unit after the number is converted."""
     actuator = robot.actuator(name)
-    match = _NUMBER.match(text)
+    match = NUMBER.match(text)
     if not match:
         raise ArgumentError(
             name,
@@ -216,7 +217,7 @@ def parse_sweep(robot: Robot, given: list[str]) -> list[dict[str, float]]:
 def parse_point(argument: str, text: str) -> tuple[float, float, float]:
     """A point from "x,y,z" in m; a unit after the last number counts for all."""
     parts = text.replace(" ", "").split(",")
-    matches = [_NUMBER.match(p) for p in parts]
+    matches = [NUMBER.match(p) for p in parts]
     if len(parts) != 3 or not all(matches):
         raise ArgumentError(argument, f"{text!r} is not a point", "x,y,z in m, or with a unit: 50,20,180mm")
     unit = matches[2][2] if matches[2] else ""
@@ -229,7 +230,7 @@ def parse_point(argument: str, text: str) -> tuple[float, float, float]:
 
 def parse_length(argument: str, text: str) -> float:
     """A positive length [m] from "0.001" or "1mm"."""
-    match = _NUMBER.match(text)
+    match = NUMBER.match(text)
     unit = match[2] or "m" if match else ""
     if not match or UNITS.get(unit, ("",))[0] != "m" or float(match[1]) <= 0.0:
         raise ArgumentError(argument, f"{text!r} is not a length", "a positive number in m, or with a unit: 1mm")

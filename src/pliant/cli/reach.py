@@ -1,14 +1,20 @@
-"""Find the actuation that brings a point of a robot to a target.
+"""Find the actuation that brings a point of a robot to a target; without a target, drag it in the browser.
 
 Points are x,y,z in m, or with a unit: 50,20,180mm. A path is a CSV file of such points, one per line.
 
+Without --target and --path a page opens: drag the target and the robot follows, drag the ball into it, switch
+contact and limits on and off, read efforts, contact forces and times.
+
 examples:
+  pliant reach trunk                                                   in the browser
+  pliant reach trunk --obstacle cylinder:40,-60,90,40,60,90,12mm       with a post instead of the ball
   pliant reach trunk --target 0.05,0.02,0.18
   pliant reach trunk --target 50,20,180mm --picture trunk.png
   pliant reach trunk --path circle.csv --out run.npz --html run.html
   pliant reach trunk --target 50,20,180mm --path circle.csv --json     the target first, then the path
   pliant reach trunk --target 50,20,180mm --tolerance 1mm              exit code 1 if it stays farther away
   pliant reach trunk --target 0,0,155mm --search multistart            look from other poses too
+  pliant reach trunk --target 50,20,180mm --obstacle sphere:45,0,90,15mm --picture trunk.png
   pliant reach --model learned.pliant --target 5,10,130mm
 """
 
@@ -16,10 +22,13 @@ from __future__ import annotations
 
 import argparse
 from pathlib import Path
+from typing import Any
 
-from pliant.cli.console import progress
+from pliant.cli.console import progress, quantity
 from pliant.cli.inputs import add_model, add_robot, build_model, load_robot, own_contacts, parse_length, parse_point
+from pliant.cli.obstacles import add_obstacles, beside, parse_obstacle
 from pliant.cli.simulate import add_outputs, check_outputs, report
+from pliant.cli.view import add_page
 from pliant.errors import ArgumentError, FileError
 
 
@@ -44,20 +53,26 @@ def configure(parser: argparse.ArgumentParser) -> None:
         default="local",
         help="multistart: where a target is not reached, look again from other poses (slower)",
     )
+    add_obstacles(parser)
     add_outputs(parser)
+    add_page(parser)
 
 
 def run(args: argparse.Namespace) -> int:
     """Invert and report; 1 if a target was not reached."""
     check_outputs(args)
     tolerance = parse_length("--tolerance", args.tolerance)
-    if not (args.target or args.path):
-        raise ArgumentError("--target", "nothing is wanted", "--target X,Y,Z, --path FILE.csv, or both")
+    live = not (args.target or args.path)
+    if live:
+        check_live(args)
+    obstacles = tuple(parse_obstacle(text) for text in args.obstacles)
     wanted = [parse_point("--target", args.target)] if args.target else []
     wanted += read_path(Path(args.path)) if args.path else []
     robot = load_robot(args)
     robot.point(args.point)
-    model, contacts = build_model(args, robot), own_contacts(args, robot)
+    model, contacts = build_model(args, robot), (*own_contacts(args, robot), *obstacles)
+    if live:
+        return reach_live(args, model, contacts)
     import numpy as np
 
     from pliant.inverse.invert import invert
@@ -78,16 +93,44 @@ def run(args: argparse.Namespace) -> int:
     errors = found.error(args.point)
     missed = int((~(errors <= tolerance)).sum())
     extra = {"target": wanted, "error": errors, "reached": missed == 0, "notes": [list(c.notes) for c in commands]}
-    code = report(args, model, found, extra)
+    code = report(args, model, found, extra, obstacles=contacts)
     if not getattr(args, "json", False):
         print(
-            f"{args.point}: {1e3 * errors.max():.4g} mm from the target"
+            f"{args.point}: {quantity(float(errors.max()), 'm')} from the target"
             + (" at worst" if len(errors) > 1 else "")
             + (f"; {missed} of {len(errors)} not reached within {args.tolerance}" if missed else "")
         )
         if missed and args.search == "local":
             print("--search multistart looks farther: from other poses, too.")
     return code or int(missed > 0)
+
+
+def check_live(args: argparse.Namespace) -> None:
+    """Refuse what needs a target when there is none."""
+    needless = [f"--{o}" for o in ("out", "picture", "html") if getattr(args, o)]
+    needless += ["--json"] if getattr(args, "json", False) else []
+    needless += ["--search"] if args.search != "local" else []
+    if needless:
+        raise ArgumentError(
+            "--target", f"{', '.join(needless)} needs to know where to go", "--target X,Y,Z, --path FILE.csv, or both"
+        )
+
+
+def reach_live(args: argparse.Namespace, model: Any, obstacles: tuple[Any, ...]) -> int:
+    """Serve the page in which target and obstacles are dragged, until interrupted."""
+    from pliant.solve.equilibrium import equilibrium
+    from pliant.viewer.browser import view
+
+    state = None
+    if not (args.obstacles or getattr(model, "forceless", False)):
+        state = equilibrium(model, obstacles=obstacles)
+        obstacles = (*obstacles, beside(model, state.q))
+        state = state if state.ok else None
+    view(
+        model, state, obstacles=obstacles, targets=[args.point], host=args.host, port=args.port,
+        open_browser=not args.no_browser,
+    )  # fmt: skip
+    return 0
 
 
 def read_path(path: Path) -> list[tuple[float, float, float]]:

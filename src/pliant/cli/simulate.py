@@ -7,6 +7,7 @@ examples:
   pliant simulate finger --set cable=18mm --picture finger.png --html finger.html
   pliant simulate accordion --sweep chamber=0:40kPa:20 --out run.npz --html run.html
   pliant simulate trunk --set long1=20mm,long3=-20mm --element quadratic
+  pliant simulate finger --set cable=18mm --obstacle plane:30,0,0,-1,0,0mm --picture finger.png
   pliant simulate beam --set top=5mm --duration 0.5 --dt 0.01 --html swing.html
 """
 
@@ -27,6 +28,7 @@ from pliant.cli.inputs import (
     parse_commands,
     parse_sweep,
 )
+from pliant.cli.obstacles import add_obstacles, parse_obstacle
 from pliant.errors import ArgumentError
 
 
@@ -47,6 +49,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--dt", type=float, default=0.01, metavar="SECONDS", help="time step of the motion (default: 0.01)"
     )
+    add_obstacles(parser)
     add_outputs(parser)
 
 
@@ -72,10 +75,11 @@ def run(args: argparse.Namespace) -> int:
     check_outputs(args)
     if args.steps < 1:
         raise ArgumentError("--steps", f"{args.steps}", "at least 1")
+    obstacles = tuple(parse_obstacle(text) for text in args.obstacles)
     robot = load_robot(args)
     values = parse_commands(robot, args.values)
     commands = parse_sweep(robot, args.sweep)
-    model, contacts = build_model(args, robot), own_contacts(args, robot)
+    model, contacts = build_model(args, robot), (*own_contacts(args, robot), *obstacles)
     from pliant.solve.simulate import simulate, sweep
 
     with progress(args, robot.name) as tick:
@@ -88,12 +92,19 @@ def run(args: argparse.Namespace) -> int:
         else:
             ramp = [{k: v * (i + 1) / args.steps for k, v in values.items()} for i in range(args.steps)]
             run_ = sweep(model, ramp, obstacles=contacts, progress=tick)
-    return report(args, model, run_)
+    return report(args, model, run_, obstacles=contacts)
 
 
-def report(args: argparse.Namespace, model: Any, run_: Any, extra: dict[str, Any] | None = None) -> int:
+def report(
+    args: argparse.Namespace,
+    model: Any,
+    run_: Any,
+    extra: dict[str, Any] | None = None,
+    *,
+    obstacles: tuple[Any, ...] = (),
+) -> int:
     """Write the files that were asked for, print the last state; 0 if every state was found."""
-    files = write_files(args, model, run_)
+    files = write_files(args, model, run_, obstacles)
     robot, last = model.robot, len(run_) - 1
     failed = [i for i, s in enumerate(run_.status) if not s.ok]
     data = {
@@ -112,6 +123,7 @@ def report(args: argparse.Namespace, model: Any, run_: Any, extra: dict[str, Any
         "displacement": {n: run_.displacement[:, i] for i, n in enumerate(run_.actuators)},
         "points": run_.points,
         "readings": run_.readings,
+        "contact_force": run_.contact_force,
         "files": files,
         **(extra or {}),
     }
@@ -133,6 +145,8 @@ def report(args: argparse.Namespace, model: Any, run_: Any, extra: dict[str, Any
         "",
         *table([(n, position(p[last])) for n, p in run_.points.items()], head=("point", "position")),
     ]
+    if obstacles:
+        lines += ["", f"contact force {quantity(float(run_.contact_force[last]), 'N')} in all"]
     lines += [
         "",
         f"residual {data['residual']:.1e}, {data['iterations']} iterations, {data['elapsed']:.2f} s",
@@ -144,7 +158,7 @@ def report(args: argparse.Namespace, model: Any, run_: Any, extra: dict[str, Any
     return 0 if run_.ok else 1
 
 
-def write_files(args: argparse.Namespace, model: Any, run_: Any) -> list[str]:
+def write_files(args: argparse.Namespace, model: Any, run_: Any, obstacles: tuple[Any, ...] = ()) -> list[str]:
     """The files of --out, --picture and --html."""
     files = []
     if args.out:
@@ -152,9 +166,9 @@ def write_files(args: argparse.Namespace, model: Any, run_: Any) -> list[str]:
     if args.picture:
         from pliant.viewer.snapshot import snapshot
 
-        files.append(str(snapshot(model, run_[len(run_) - 1], args.picture)))
+        files.append(str(snapshot(model, run_[len(run_) - 1], args.picture, obstacles=obstacles)))
     if args.html:
         from pliant.viewer.html import export_html
 
-        files.append(str(export_html(model, run_ if len(run_) > 1 else run_[0], args.html)))
+        files.append(str(export_html(model, run_ if len(run_) > 1 else run_[0], args.html, obstacles=obstacles)))
     return files

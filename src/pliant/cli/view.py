@@ -5,6 +5,7 @@ examples:
   pliant view finger --set cable=18mm
   pliant view accordion --sweep chamber=0:40kPa:20     play a motion
   pliant view accordion --replay run.npz               play one that was saved
+  pliant view trunk --obstacle sphere:60,0,100,15mm    with a ball to drag into it
   pliant view --model learned.pliant                   a learned model
 """
 
@@ -24,6 +25,7 @@ from pliant.cli.inputs import (
     parse_commands,
     parse_sweep,
 )
+from pliant.cli.obstacles import add_obstacles, parse_obstacle
 from pliant.errors import FileError
 
 
@@ -33,6 +35,12 @@ def configure(parser: argparse.ArgumentParser) -> None:
     add_model(parser)
     add_commands(parser, set_to="command to start from (repeatable)", swept="solve a sweep first, then play it")
     parser.add_argument("--replay", metavar="FILE.npz", help="play a saved trajectory")
+    add_obstacles(parser)
+    add_page(parser)
+
+
+def add_page(parser: argparse.ArgumentParser) -> None:
+    """Where the page is served."""
     parser.add_argument(
         "--port", type=int, default=8080, help="port of the page (default: 8080, or the next free one)"
     )
@@ -46,9 +54,10 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Serve until interrupted."""
+    obstacles = tuple(parse_obstacle(text) for text in args.obstacles)
     robot = load_robot(args)
     values, commands = parse_commands(robot, args.values), parse_sweep(robot, args.sweep)
-    model, contacts = build_model(args, robot), own_contacts(args, robot)
+    model, contacts = build_model(args, robot), (*own_contacts(args, robot), *obstacles)
     shown: Any = None
     if args.replay:
         from pliant.trajectory import Trajectory

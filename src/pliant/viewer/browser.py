@@ -8,7 +8,6 @@ never waits for a solve, and a slider that moves faster than the solver skips wh
 from __future__ import annotations
 
 import contextlib
-import importlib.util
 import io
 import threading
 import time
@@ -25,10 +24,12 @@ from pliant.viewer.readings import misses, reading_html
 from pliant.viewer.replay import Replay
 from pliant.viewer.scene import Picture, Scene, states_of
 from pliant.viewer.stage import Stage
+from pliant.viewer.supersede import Superseded, inverse
 from pliant.viewer.worker import LatestWorker
 
 Array = np.ndarray
 BUSY_AFTER = 0.5  # [s]
+PATIENCE = 0.3  # [s] a solve that takes longer is given up for a newer wish
 DRAG_ITERATIONS = 4  # of the inverse while the mouse moves; the release converges
 
 
@@ -108,7 +109,8 @@ class ViewerServer:
             raise ArgumentError("port", f"{port}", "1 to 65535")
         self.model, self.robot = model, model.robot
         self._forceless = bool(getattr(model, "forceless", False))
-        self._solve, self._invert, self._limits = solve or _equilibrium, invert or _inverse, tuple(limits)
+        self._solve, self._limits = solve or _equilibrium, tuple(limits)
+        self._invert = invert or inverse
         self.scene = Scene(model, obstacles=obstacles)
         self._obstacles = list(obstacles)
         self._states = [] if state_or_trajectory is None else states_of(state_or_trajectory)
@@ -119,6 +121,7 @@ class ViewerServer:
         self._trouble = ""
         self._reaching = False  # whether the present wish is to reach the targets, not to obey the sliders
         self._drawn = 0
+        self._began = time.perf_counter()  # when the last solve began
         self._ended = threading.Event()
         with contextlib.redirect_stdout(io.StringIO()):  # the viewer prints its own address
             self.server = viser.ViserServer(host=host, port=port, verbose=False)
@@ -226,11 +229,6 @@ class ViewerServer:
         self._reaching = False
         self._worker.submit("draw", lambda: self._accept(state))
 
-    @property
-    def can_invert(self) -> bool:
-        """Whether an inverse is at hand."""
-        return self._invert is not _inverse or importlib.util.find_spec("pliant.inverse.invert") is not None
-
     def wait(self, timeout: float | None = 60.0) -> bool:
         """Wait until all that was asked is solved and sent; False if the timeout [s] passed first."""
         return self._worker.wait(timeout) and self._painter.wait(timeout)
@@ -267,8 +265,8 @@ class ViewerServer:
             self._replay.playing = False
         self._worker.submit("solve", lambda: self._run_solve(u, obstacles))
 
-    def request_inverse(self, *, final: bool = True) -> None:
-        """Reach for the targets; fewer iterations while a drag goes on."""
+    def request_inverse(self, *, final: bool = True, search: str = "local") -> None:
+        """Reach for the targets; fewer iterations while a drag goes on, `search` as in `pliant.invert`."""
         targets, obstacles = self._panel.aimed_targets(), self._active_obstacles()
         held = self._panel.limits_on
         self._reaching = True
@@ -277,7 +275,10 @@ class ViewerServer:
             "limits": self._limits if held else (),
             "own_limits": held,
             **({} if final else {"iterations": DRAG_ITERATIONS}),
+            **({} if search == "local" else {"search": search}),
         }
+        if final and self._invert is inverse:  # a drag's few iterations are never in vain: they move the robot
+            options["stale"] = self._stale
         if self._replay:
             self._replay.playing = False
         self._worker.submit("solve", lambda: self._run_inverse(targets, options, final=final))
@@ -319,12 +320,19 @@ class ViewerServer:
             self._fail(str(state.status))
 
     def _run_inverse(self, targets: list[Any], options: Mapping[str, Any], *, final: bool) -> None:
-        with self._busy():
+        with self._busy(), contextlib.suppress(Superseded):
             command = self._invert(self.model, self._state, targets, **options)
             if final and not command.ok and self._state is not self._rest_state:
                 # Far from its limits, or wedged behind an obstacle: the first state may be a better start.
                 fresh = self._invert(self.model, self._rest_state, targets, **options)
                 command = fresh if fresh.ok else command
+            self._take(command, targets, final=final)
+
+    def _stale(self) -> bool:
+        """Whether the solve that runs is worth no more: a newer wish waits, and has waited long enough."""
+        return time.perf_counter() - self._began > PATIENCE and self._worker.waiting("solve")
+
+    def _take(self, command: Command, targets: list[Any], *, final: bool) -> None:
         # While a drag goes on a few iterations only approach; the release must converge or says so.
         if not np.isfinite(command.state.q).all() or (final and not command.ok):
             self._fail(str(command.status))
@@ -339,6 +347,7 @@ class ViewerServer:
         timer = threading.Timer(BUSY_AFTER, self._panel.show_busy)
         timer.daemon = True
         timer.start()
+        self._began = time.perf_counter()
         try:
             yield
         finally:
@@ -411,9 +420,3 @@ def _equilibrium(model: Any, u: Array, *, obstacles: Sequence[Any], start: State
     from pliant.solve.equilibrium import equilibrium
 
     return equilibrium(model, u, obstacles=obstacles, start=start)
-
-
-def _inverse(model: Any, state: State, targets: Sequence[Any], **options: Any) -> Command:
-    from pliant.inverse.invert import invert
-
-    return invert(model, state, targets, **options)

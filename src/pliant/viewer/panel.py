@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from pliant.viewer import colours
-from pliant.viewer.readings import colour_bar_html, dial
-from pliant.viewer.scene import PLAIN_FIELD, Picture, has_surface, obstacle_surface
+from pliant.viewer.readings import colour_bar_html, dial, hint_html
+from pliant.viewer.scene import PLAIN_FIELD, PLANE_REACH, Picture, has_surface, obstacle_surface
 
 if TYPE_CHECKING:
     from pliant.viewer.browser import ViewerServer
@@ -45,19 +45,14 @@ class Panel:
                 for d, v in zip(self._dials, viewer.state.u)
             ]
             self._reset = gui.add_button("Reset")
-        with gui.add_folder("Readings"):
-            self._readings = gui.add_html("")
-        with gui.add_folder("View"):
-            self._field = gui.add_dropdown("colour", scene.fields, initial_value="displacement")
-            self._bar = gui.add_html("")
-            self._see_through = gui.add_checkbox("see through", False)
-            self._points = gui.add_checkbox("named points", True)
         self._targets = self._choose_targets(targets)
         self._gizmos: list[Any] = []
         self._contact: Any = None
         self._limits: Any = None
+        movable = [o for o in viewer.obstacles if has_surface(o) and hasattr(o, "moved")]
         if self._targets or viewer.obstacles:
             with gui.add_folder("Scene"):
+                gui.add_html(hint_html(targets=bool(self._targets), obstacles=bool(movable)))
                 if viewer.obstacles:
                     self._contact = gui.add_checkbox("contact", True)
                     self._contact.on_update(lambda e: viewer.request_again())
@@ -66,6 +61,15 @@ class Panel:
                     self._show_targets.on_update(lambda e: self._show_gizmos())
                     self._limits = gui.add_checkbox("limits", True)
                     self._limits.on_update(lambda e: viewer.request_again())
+                    farther = gui.add_button("Search farther", hint="reach for the targets from other poses, too")
+                    farther.on_click(lambda e: viewer.request_inverse(search="multistart"))
+        with gui.add_folder("Readings"):
+            self._readings = gui.add_html("")
+        with gui.add_folder("View"):
+            self._field = gui.add_dropdown("colour", scene.fields, initial_value="displacement")
+            self._bar = gui.add_html("")
+            self._see_through = gui.add_checkbox("see through", False)
+            self._points = gui.add_checkbox("named points", True)
         self._add_targets()
         self._obstacle_centres: dict[int, Array] = {}
         for i, obstacle in enumerate(viewer.obstacles):
@@ -147,7 +151,7 @@ class Panel:
     def _choose_targets(self, targets: Sequence[Any] | None) -> list[Any]:
         names = [p.name for p in getattr(self.viewer.robot, "points", ())]
         if targets is None:
-            if not names or not self.viewer.can_invert:
+            if not names or not self.viewer.model.nu:
                 return []
             return ["tip" if "tip" in names else names[-1]]
         for target in targets:
@@ -199,16 +203,17 @@ class Panel:
 
     # ---- obstacles ------------------------------------------------------------------------------
     def _add_obstacle(self, index: int, obstacle: Any) -> None:
-        vertices, triangles = obstacle_surface(obstacle)
+        scene = self.viewer.scene
+        vertices, triangles = obstacle_surface(obstacle, near=scene.centre, reach=PLANE_REACH * scene.size)
         centre = (vertices.min(axis=0) + vertices.max(axis=0)) / 2
         self._obstacle_centres[index] = centre
         movable = hasattr(obstacle, "moved")
         root = f"/obstacles/{index}"
-        scene = self._server.scene
+        stage = self._server.scene
         if movable:
-            gizmo = scene.add_transform_controls(
+            gizmo = stage.add_transform_controls(
                 root,
-                scale=GIZMO * self.viewer.scene.size,
+                scale=GIZMO * scene.size,
                 disable_rotations=True,
                 depth_test=False,
                 opacity=0.6,
@@ -216,8 +221,8 @@ class Panel:
             )
             gizmo.on_update(lambda event: self._obstacle_moved(index, event))
         else:
-            scene.add_frame(root, show_axes=False, position=centre)
-        scene.add_mesh_simple(
+            stage.add_frame(root, show_axes=False, position=centre)
+        stage.add_mesh_simple(
             f"{root}/mesh",
             (vertices - centre).astype(np.float32),
             triangles.astype(np.uint32),

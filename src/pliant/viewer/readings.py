@@ -179,9 +179,11 @@ def reading_html(
             f'<div style="color:#b3261e;font-weight:600">{escape(trouble)}</div>'
             '<div style="color:#b3261e">Showing the last good state.</div>'
         )
+    judged = command is not None and missed is not None and not trouble
     if command is not None and missed is not None and not trouble:
         parts.append(_reached_html(command, missed))
-    parts.append(f"<div><b>{sentence[:1].upper()}{sentence[1:]}</b></div>")
+    if not (judged and status is Status.MAX_ITERATIONS):  # a drag goes on, which "on the way" says
+        parts.append(f"<div><b>{sentence[:1].upper()}{sentence[1:]}</b></div>")
     parts.append(f'<div style="opacity:.7">{escape(facts(state, command, missed))}</div>')
     rows = actuator_rows(robot, state, forceless=forceless)
     if rows:
@@ -215,6 +217,13 @@ def _reached_html(command: Command, missed: tuple[float, float | None]) -> str:
     turned = "" if angle is None else f" and {number(math.degrees(angle))}°"
     words = "Target not reached" if command.ok else "On the way"
     return f'<div style="color:#a85b00;font-weight:600">{words}: {number(distance * 1e3)} mm{turned} away</div>'
+
+
+def hint_html(*, targets: bool, obstacles: bool) -> str:
+    """What can be dragged, as HTML."""
+    parts = ["the red ball to where the point should go"] * targets + ["the grey obstacle into the robot"] * obstacles
+    words = f"Drag {' or '.join(parts)}, by its arrows." if parts else "The robot touches itself."
+    return f'<div style="padding:2px 12px;font-size:12.5px;opacity:.7">{words}</div>'
 
 
 def colour_bar_html(field: str, unit: str, low: float, high: float) -> str:

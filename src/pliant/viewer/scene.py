@@ -29,6 +29,7 @@ FIELD_UNITS: Mapping[str, tuple[str, float]] = {
 PLAIN_FIELD = "none"
 SLACK_TENSION = 1e-9  # [N] below rounding of any solve
 MAX_FIXATION_POINTS = 400
+PLANE_REACH = 0.8  # how far planes are drawn around the robot, relative to its size
 # Enough to reach around a slender body: one face alone does not fix the motion across it.
 NEIGHBOURS = 120
 
@@ -144,7 +145,9 @@ class Scene:
             slack=_slack(self.model.robot, state),
             chambers=self.chambers(state.q),
             obstacles=tuple(
-                obstacle_surface(o) for o in (self.obstacles if obstacles is None else obstacles) if has_surface(o)
+                obstacle_surface(o, near=skin.mean(axis=0), reach=PLANE_REACH * self.size)
+                for o in (self.obstacles if obstacles is None else obstacles)
+                if has_surface(o)
             ),
             fixations=self.fixations,
             points=self.points(state),
@@ -228,13 +231,22 @@ def has_surface(obstacle: Any) -> bool:
     return hasattr(obstacle, "surface") or isinstance(obstacle, tuple)
 
 
-def obstacle_surface(obstacle: Any) -> Surface:
-    """Vertices [m] (n, 3) and triangles (k, 3) of an obstacle."""
+def obstacle_surface(obstacle: Any, *, near: Array | None = None, reach: float = np.inf) -> Surface:
+    """Vertices [m] (n, 3) and triangles (k, 3) of an obstacle.
+
+    Of an unbounded one (a plane has an `extent` that is drawn), no more than a reach [m] around the place of it
+    that is nearest to a point [m] (3,): a wall a metre wide would drown a robot of 10 cm.
+    """
     surface = obstacle.surface() if hasattr(obstacle, "surface") else obstacle
     vertices, triangles = (
         (surface.vertices, surface.triangles) if hasattr(surface, "vertices") else surface[:2]
     )
-    return np.asarray(vertices, float), np.asarray(triangles, np.int64)
+    vertices = np.asarray(vertices, float)
+    extent = getattr(obstacle, "extent", None)
+    if near is not None and extent is not None and extent > reach:
+        middle = obstacle.closest(np.reshape(near, (1, 3)))[0]
+        vertices = middle + (vertices - vertices.mean(axis=0)) * (reach / extent)
+    return vertices, np.asarray(triangles, np.int64)
 
 
 def contact_arrows(contacts: Any) -> tuple[Array, Array]:

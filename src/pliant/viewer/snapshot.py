@@ -19,6 +19,7 @@ from pliant.viewer.surface import split_creases, tube
 
 Array = np.ndarray
 HIDDEN = 0.28  # how strongly cables inside the body shine through it
+SOLID, SHEET = 0.6, 0.3  # opacity of obstacles, and of planes
 INK = (60, 66, 78)
 
 
@@ -142,7 +143,8 @@ def picture_layers(picture: Picture, size: float, *, low: float, high: float, op
         layers += [Layer(v, t, colours.CHAMBER, shadow=False) for v, t in picture.chambers.values()]
     for vertices, triangles in picture.obstacles:
         source, faces = split_creases(vertices, triangles)
-        layers.append(Layer(vertices[source], faces, colours.OBSTACLE, opacity=0.6))
+        sheet = len(triangles) < 4  # a plane may stand between camera and robot
+        layers.append(Layer(vertices[source], faces, colours.OBSTACLE, opacity=SHEET if sheet else SOLID))
     if opacity < 1.0:
         layers.append(body)
     else:

@@ -33,6 +33,11 @@ class LatestWorker:
             self._waiting[key] = job
             self._changed.notify_all()
 
+    def waiting(self, key: str) -> bool:
+        """Whether a job is asked for under that key and has not begun."""
+        with self._changed:
+            return key in self._waiting
+
     def wait(self, timeout: float | None = None) -> bool:
         """Wait until nothing is running or waiting; False if the timeout [s] passed first."""
         with self._changed:
