@@ -22,6 +22,7 @@ from pliant.solve.commands import (
     travel,
 )
 from pliant.solve.far_start import far_start
+from pliant.solve.foreseen import Foreseen
 from pliant.solve.problem import Problem
 from pliant.solve.relaxation import Iterate, relax, unstable_motion
 from pliant.solve.step_length import descent, step_length
@@ -196,7 +197,9 @@ def _newton(
         if not np.isfinite(force).all():
             result.status = Status.INVERTED
             return result
-        rows = problem.rows(q, effort, u, contacts)
+        # Strain coordinates are few, and so cheap that all rows may be there.
+        foreseen = Foreseen(problem, q, effort, u, contacts, rough=True) if not isinstance(K, np.ndarray) else None
+        rows = problem.rows(q, effort, u, contacts) if foreseen is None else foreseen.rows
         near = trusted and last <= _NEAR * problem.length
         system = problem.system(q, K, rows, contacts, previous_shift=shift, near=near)
         spent += 1
@@ -205,14 +208,19 @@ def _newton(
             return result
         shift = 0.0 if system.exact else system.shift / max(float(np.abs(mean_diagonal(K))), 1e-300)
         drives = rows.columns[:, : rows.drives] @ rows.force[: rows.drives]
-        step = system.solve(force - drives)
+        taken = contacts
+        if foreseen is None:
+            step = system.solve(force - drives)
+        else:
+            system, step = foreseen.solve(system, force - drives)
+            rows, taken = foreseen.rows, foreseen.contacts
         size = travel(model, step.dq)
         result = Iterate(q, effort, contacts, spent, system.factor, system.stable)
         if not np.isfinite(size):
             result.status = Status.DIVERGED
             return result
         if rows.force[rows.drives :].any() or step.force[rows.drives :].any():
-            alpha = descent(problem, system, q, effort, u, step, offset, contacts)
+            alpha = descent(problem, system, q, effort, u, step, offset, taken)
         else:
             alpha = step_length(problem, q, effort, step)
         if size < 0.9 * best:
@@ -227,7 +235,9 @@ def _newton(
         last = size
         before, q = q, model.retract(q, alpha * step.dq)
         multipliers = rows.force + alpha * (step.force - rows.force)
-        effort, contacts = problem.split(effort, multipliers, contacts, step.states)
+        effort, contacts = problem.split(effort, multipliers, taken, step.states)
+        if foreseen is not None:
+            contacts = foreseen.spread(contacts)
         if alpha == 1.0 and size <= _STEP_TOLERANCE * problem.length:
             if contacts is not None:
                 contacts = contacts.followed(model.skin_positions(before), model.skin_positions(q))

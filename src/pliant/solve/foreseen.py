@@ -31,18 +31,22 @@ class Foreseen:
         effort: efforts (nu,).
         u: command (nu,).
         contacts: all pairs within the alarm distance.
+        rough: leave out pairs with friction too, unless they are soft on both sides: several pairs describe the same
+            contact there, and which of them stick decides what is found.
 
     Attributes:
         contacts: those that are taken by now.
         rows: of the drives and of those contacts.
     """
 
-    def __init__(self, problem: Problem, q: Array, effort: Array, u: Array, contacts: Contacts | None) -> None:
+    def __init__(
+        self, problem: Problem, q: Array, effort: Array, u: Array, contacts: Contacts | None, *, rough: bool = False
+    ) -> None:
         self._given = problem, q, effort, u
         self._all, self._slopes = contacts, None
         self._taken = np.zeros(0, dtype=np.int64)
         self.contacts = contacts
-        if contacts is not None and len(contacts) > FEW and not contacts.friction.any():
+        if contacts is not None and len(contacts) > FEW and (not contacts.friction.any() or (rough and _rigid(contacts))):
             self._slopes = contacts.rows(problem.model, q)
             self._taken = np.flatnonzero((contacts.forces > 0.0) | (contacts.gap <= 0.0))
             self.contacts = contacts.selected(self._taken)
@@ -56,7 +60,7 @@ class Foreseen:
             problem = self._given[0]
             gap = self._all.gap + self._slopes @ step.dq
             gap[self._taken] = 0.0
-            worst = np.argsort(gap, kind="stable")[:BATCH]
+            worst = np.argsort(gap, kind="stable")[: max(BATCH, len(self._taken))]
             worst = worst[gap[worst] < -1e-9 * problem.length]
             if not len(worst):
                 break
@@ -66,6 +70,21 @@ class Foreseen:
             system = _extended(system, self.rows)
             step = system.solve_from(free)
         return system, step
+
+    def spread(self, taken: Contacts | None) -> Contacts | None:
+        """All pairs, with the forces of those that were taken; the others are open."""
+        if self._slopes is None or self._all is None or taken is None:
+            return taken
+        forces, tangential = np.zeros(len(self._all)), np.zeros((len(self._all), 2))
+        states = np.zeros(len(self._all), dtype=np.int8)
+        forces[self._taken], tangential[self._taken] = taken.forces, taken.tangential
+        states[self._taken] = taken.states
+        return self._all.with_forces(forces, tangential, states)
+
+
+def _rigid(contacts: Contacts) -> bool:
+    """Is every pair one with a rigid obstacle?"""
+    return bool((np.abs(contacts.weights.sum(axis=1)) > 0.5).all())
 
 
 def _extended(system: LinearSystem, rows: Rows) -> LinearSystem:
