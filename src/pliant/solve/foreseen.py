@@ -46,7 +46,8 @@ class Foreseen:
         self._all, self._slopes = contacts, None
         self._taken = np.zeros(0, dtype=np.int64)
         self.contacts = contacts
-        if contacts is not None and len(contacts) > FEW and (not contacts.friction.any() or (rough and _rigid(contacts))):
+        many = contacts is not None and len(contacts) > FEW
+        if contacts is not None and many and (not contacts.friction.any() or (rough and _rigid(contacts))):
             self._slopes = contacts.rows(problem.model, q)
             self._taken = np.flatnonzero((contacts.forces > 0.0) | (contacts.gap <= 0.0))
             self.contacts = contacts.selected(self._taken)
