@@ -116,6 +116,7 @@ _HOME: dict[str, str] = {
     "MeshError": "pliant.errors",
     "FileError": "pliant.errors",
     "SolveError": "pliant.errors",
+    "ChannelError": "pliant.errors",
     "MissingExtraError": "pliant.errors",
 }
 _MODULES: dict[str, str] = {

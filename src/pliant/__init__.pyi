@@ -42,6 +42,7 @@ from pliant.contact import SelfContact as SelfContact
 from pliant.contact import ShapeObstacle as ShapeObstacle
 from pliant.contact import Sphere as Sphere
 from pliant.errors import ArgumentError as ArgumentError
+from pliant.errors import ChannelError as ChannelError
 from pliant.errors import FileError as FileError
 from pliant.errors import MeshError as MeshError
 from pliant.errors import MissingExtraError as MissingExtraError

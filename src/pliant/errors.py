@@ -96,6 +96,21 @@ class SolveError(PliantError, RuntimeError):
         super().__init__(message)
 
 
+class ChannelError(PliantError, OSError):
+    """A channel to hardware or to another process cannot be opened, or failed.
+
+    Attributes:
+        channel: what it leads to.
+    """
+
+    def __init__(self, channel: str, problem: object) -> None:
+        self.channel = channel
+        super().__init__(f"{channel}: {problem}; nothing more is sent")
+
+    def __str__(self) -> str:
+        return str(self.args[0])
+
+
 class MissingExtraError(PliantError, ImportError):
     """An optional dependency is not installed; the message says which extra provides it."""
 

@@ -177,3 +177,42 @@ def test_rates_count_from_the_rest_pose_if_there_is_no_state():
     assert loop.command is not None
     moved = np.abs(loop.command.effort - pl.equilibrium(model).effort)
     assert moved.max() == pytest.approx(0.3, rel=1e-6)  # three periods at 5 N/s
+
+
+def test_a_sink_that_fails_ends_the_loop_and_leaves_the_statistics():
+    clock, sent = Clock([0.004] * 20), []
+
+    def sink(t, u, status):
+        if len(sent) == 7:
+            raise pl.ChannelError("serial port /dev/ttyUSB0", "unplugged")
+        sent.append(t)
+
+    loop = Loop(PointRobot(), sink, rate=100.0, clock=clock, sleep=clock.sleep)
+    with pytest.raises(pl.ChannelError, match="unplugged") as caught:
+        loop.run(clock.source(circle), cycles=20)
+    assert any("7 cycles at 100 Hz" in note for note in caught.value.__notes__)
+    assert loop.report is not None
+    assert len(loop.report) == 7
+    assert len(loop.run(clock.source(circle), cycles=0)) == 0  # and can be run again
+
+
+def test_a_source_that_raises_ends_the_loop_with_its_own_error():
+    def source(t, state):
+        raise ZeroDivisionError("mine")
+
+    loop = Loop(PointRobot(), rate=100.0)
+    with pytest.raises(ZeroDivisionError, match="mine"):
+        loop.run(source, duration=1.0)
+    assert len(loop.report) == 0
+
+
+def test_a_slow_sink_shows_in_the_statistics():
+    clock = Clock([0.004] * 5)
+
+    def slow(t, u, status):
+        clock.now += 0.02
+
+    report = run_loop(PointRobot(), clock.source(circle), slow, rate=100.0, cycles=5, clock=clock, sleep=clock.sleep)
+    assert report.missed == 5
+    assert report.worst == pytest.approx(0.024)
+    assert report.skipped == 10  # each cycle takes the time of three

@@ -103,3 +103,67 @@ def test_bad_input():
     pytest.importorskip("zmq")
     with pytest.raises(pl.ArgumentError, match="address"):
         ZmqSink("nonsense")
+
+
+@pytest.mark.skipif(not hasattr(os, "openpty"), reason="needs pseudo terminals")
+def test_a_serial_port_that_vanishes_is_said_in_words():
+    pytest.importorskip("serial")
+    master, slave = os.openpty()
+    sink = SerialSink(os.ttyname(slave))
+    sink.send(0.0, U, "SINGLE")
+    os.close(master)
+    os.close(slave)
+    with pytest.raises(pl.ChannelError, match=r"serial port /dev/.*; nothing more is sent"):
+        sink.send(0.1, U, "SINGLE")
+    assert sink.sent == 1
+    sink.close()  # what is gone need not be given back
+    sink.close()
+    with pytest.raises(pl.ChannelError, match="closed"):
+        sink.send(0.2, U, "SINGLE")
+
+
+@pytest.mark.skipif(not hasattr(os, "openpty"), reason="needs pseudo terminals")
+def test_a_serial_port_that_nobody_reads_blocks_no_longer_than_its_timeout():
+    pytest.importorskip("serial")
+    master, slave = os.openpty()
+    long = {f"c{i}": 1.0 for i in range(100_000)}  # more than the port's buffer holds
+    with SerialSink(os.ttyname(slave), timeout=0.05) as sink, pytest.raises(pl.ChannelError, match="timeout"):
+        sink.send(0.0, long, "SINGLE")
+    os.close(master)
+    os.close(slave)
+
+
+def test_datagrams_that_do_not_fit_are_counted_and_those_to_nobody_are_sent():
+    with UdpSink("127.0.0.1", 9) as sink:
+        sink.send(0.0, U, "SINGLE")
+
+        class Full:
+            def sendto(self, *_):
+                raise BlockingIOError
+
+            def close(self):
+                pass
+
+        sink._socket.close()
+        sink._socket = Full()
+        sink.send(0.1, U, "SINGLE")
+        assert (sink.sent, sink.lost) == (1, 1)
+
+
+@pytest.mark.parametrize(
+    ("make", "words"),
+    [
+        (lambda: UdpSink("no.such.host.invalid", 5000), "no.such.host.invalid"),
+        (lambda: SerialSink("/dev/no_such_port"), "no_such_port"),
+        (lambda: UdpSink("127.0.0.1", 9, form=lambda *_: b"x" * 70_000).send(0.0, U, "SINGLE"), "too long"),
+    ],
+)
+def test_what_cannot_be_opened_or_sent_is_a_channel_error(make, words):
+    pytest.importorskip("serial")
+    with pytest.raises(pl.ChannelError, match=words):
+        make()
+
+
+def test_a_form_that_is_not_bytes_is_refused():
+    with UdpSink("127.0.0.1", 9, form=lambda *_: "text") as sink, pytest.raises(pl.ArgumentError, match="bytes"):
+        sink.send(0.0, U, "SINGLE")

@@ -132,6 +132,7 @@ class Loop:
         self.rate = positive("rate", rate)
         self.limits = list(several("limits", limits, "evaluate", "EffortLimit, ..."))
         self.command: Command | None = None
+        self.report: LoopReport | None = None
         self.iterations = count("iterations", iterations)
         self._send = _sender(sink)
         self._obstacles = surroundings(obstacles)
@@ -170,9 +171,22 @@ class Loop:
             source: called as `source(time, state)`; returns a target, several targets, or None to stop.
             duration: longest time [s].
             cycles: largest number of cycles.
+
+        Whatever the source or the sink raises ends the loop and is passed on, with the statistics so far as a note;
+        `report` keeps them.
         """
-        period = 1.0 / self.rate
         record = _Record()
+        try:
+            self._run(source, record, duration, cycles)
+        except BaseException as error:
+            error.add_note(f"the loop until then: {self._sum_up(record)}")
+            raise
+        finally:
+            self.report = self._sum_up(record)
+        return self.report
+
+    def _run(self, source: Source, record: _Record, duration: float | None, cycles: int | None) -> None:
+        period = 1.0 / self.rate
         start = self._clock()
         index = 0  # of the period on the grid
         while cycles is None or len(record.compute) < cycles:
@@ -196,6 +210,8 @@ class Loop:
             following = max(index + 1, behind if end - start <= behind * period + 1e-9 else behind + 1)
             record.skipped += following - index - 1
             index = following
+
+    def _sum_up(self, record: _Record) -> LoopReport:
         return LoopReport(
             self.rate, np.array(record.compute), np.array(record.late), record.skipped, record.held,
             dict(record.status), self.state, self.command,

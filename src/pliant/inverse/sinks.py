@@ -7,13 +7,15 @@ actuators.
 
 from __future__ import annotations
 
+import contextlib
 import json
 import math
 import socket
 from collections.abc import Callable, Mapping
 from typing import Any, Protocol, Self
 
-from pliant.errors import ArgumentError, MissingExtraError
+from pliant.checks import count, positive
+from pliant.errors import ArgumentError, ChannelError, MissingExtraError
 
 Encoder = Callable[[float, Mapping[str, float], str], bytes]
 
@@ -50,25 +52,55 @@ def _encoder(form: str | Encoder) -> Encoder:
 
 
 class _Channel:
-    """What all sinks share: encoding, refusal of numbers that no motor should get, and `with`."""
+    """What all sinks share: encoding, refusal of numbers that no motor should get, failures in words, and `with`.
 
-    def __init__(self, form: str | Encoder) -> None:
+    Attributes:
+        sent: messages given to the channel.
+        lost: messages dropped because the channel was full.
+    """
+
+    def __init__(self, form: str | Encoder, name: str) -> None:
         self._encode = _encoder(form)
+        self._name = name
+        self._closed = False
         self.sent = 0
+        self.lost = 0
 
     def send(self, time: float, u: Mapping[str, float], status: str) -> None:
-        """Send one command; a command that is not finite is refused."""
+        """Send one command; a command that is not finite is refused.
+
+        Raises:
+            ChannelError: the channel is closed or failed (a cable was pulled, a write took too long).
+        """
         for name, value in u.items():
             if not math.isfinite(value):
                 raise ArgumentError(f"u[{name!r}]", f"{value}", "a finite number; nothing was sent")
-        self._write(self._encode(float(time), u, status))
+        message = self._encode(float(time), u, status)
+        if not isinstance(message, bytes):
+            raise ArgumentError("form", f"it returned {type(message).__name__}", "a function that returns bytes")
+        if self._closed:
+            raise ChannelError(self._name, "it was closed")
+        try:
+            self._write(message)
+        except BlockingIOError:
+            self.lost += 1
+            return
+        except Exception as error:  # pyserial, pyzmq and the operating system raise kinds of their own
+            raise ChannelError(self._name, error) from error
         self.sent += 1
 
     def _write(self, message: bytes) -> None:
         raise NotImplementedError
 
+    def _release(self) -> None:
+        raise NotImplementedError
+
     def close(self) -> None:
-        """Give the channel back."""
+        """Give the channel back; never raises, may be called again."""
+        if not self._closed:
+            self._closed = True
+            with contextlib.suppress(Exception):  # what is gone already need not be given back
+                self._release()
 
     def __enter__(self) -> Self:
         return self
@@ -88,33 +120,39 @@ class SerialSink(_Channel):
     """
 
     def __init__(self, port: str, *, baud: int = 115200, form: str | Encoder = "csv", timeout: float = 1.0) -> None:
-        super().__init__(form)
+        super().__init__(form, f"serial port {port}")
         try:
             import serial
         except ImportError:
             raise MissingExtraError("pyserial", "serial") from None
-        if baud <= 0:
-            raise ArgumentError("baud", f"{baud}", "a positive number")
-        self._port: Any = serial.Serial(port, baud, write_timeout=timeout)
+        baud, timeout = count("baud", baud), positive("timeout", timeout)
+        try:
+            self._port: Any = serial.Serial(port, baud, write_timeout=timeout)
+        except OSError as error:  # pyserial's own is one
+            raise ChannelError(self._name, error) from None
 
     def _write(self, message: bytes) -> None:
         self._port.write(message)
 
-    def close(self) -> None:
-        """Wait until everything is written and close the port."""
-        if self._port.is_open:
-            self._port.flush()
-            self._port.close()
+    def _release(self) -> None:
+        # What was written goes out while the port closes; a flush would wait for ever for a reader that is gone.
+        self._port.close()
 
 
 class UdpSink(_Channel):
-    """Datagrams to a host and port: never waits, and lost messages are not repeated."""
+    """Datagrams to a host and port: never waits, and lost messages are not repeated.
+
+    Nobody need listen. What does not fit into the outgoing buffer is counted in `lost`.
+    """
 
     def __init__(self, host: str, port: int, *, form: str | Encoder = "json") -> None:
-        super().__init__(form)
-        if not 0 < int(port) < 65536:
+        super().__init__(form, f"UDP {host}:{port}")
+        if not 0 < count("port", port) < 65536:
             raise ArgumentError("port", f"{port}", "1 to 65535")
-        family, _, _, _, address = socket.getaddrinfo(host, port, type=socket.SOCK_DGRAM)[0]
+        try:
+            family, _, _, _, address = socket.getaddrinfo(host, port, type=socket.SOCK_DGRAM)[0]
+        except OSError as error:
+            raise ChannelError(self._name, error) from None
         self._socket = socket.socket(family, socket.SOCK_DGRAM)
         self._socket.setblocking(False)
         self._address = address
@@ -122,8 +160,7 @@ class UdpSink(_Channel):
     def _write(self, message: bytes) -> None:
         self._socket.sendto(message, self._address)
 
-    def close(self) -> None:
-        """Close the socket."""
+    def _release(self) -> None:
         self._socket.close()
 
 
@@ -137,7 +174,7 @@ class ZmqSink(_Channel):
     """
 
     def __init__(self, address: str, *, topic: str = "actuation", form: str | Encoder = "json") -> None:
-        super().__init__(form)
+        super().__init__(form, f"ZeroMQ {address}")
         try:
             import zmq
         except ImportError:
@@ -162,7 +199,6 @@ class ZmqSink(_Channel):
     def _write(self, message: bytes) -> None:
         self._socket.send_multipart([self._topic, message])
 
-    def close(self) -> None:
-        """Close the socket."""
+    def _release(self) -> None:
         self._socket.close()
         self._context.term()
