@@ -18,6 +18,7 @@ _NOT_RUN = (
     *("pliant view", "pliant bench", "pliant warmup", "pliant examples 0", "pliant mesh hand.stl"),
     *("make", "pip", "python", "git", "cd", ".venv"),
 )
+_SERVES = "pliant reach trunk"  # without a target: a page, too
 
 
 def blocks(path: Path, language: str) -> list[str]:
@@ -42,7 +43,7 @@ def shell_lines() -> list:
         for text in blocks(page, "sh"):
             for line in text.splitlines():
                 command = line.split(" #")[0].strip()
-                if command and not command.startswith(("#", *_NOT_RUN)):
+                if command and not command.startswith(("#", *_NOT_RUN)) and command != _SERVES:
                     out.append(pytest.param(command, id=f"{page.stem}:{command}"))
     return out
 
