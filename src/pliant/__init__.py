@@ -84,7 +84,6 @@ _HOME: dict[str, str] = {
     "invert": "pliant.inverse.invert",
     "follow": "pliant.inverse.follow",
     "workspace": "pliant.inverse.workspace",
-    "Loop": "pliant.inverse.loop",
     "use_threads": "pliant.algebra.threads",
     # targets
     "PointTarget": "pliant.inverse.targets",
@@ -105,6 +104,11 @@ _HOME: dict[str, str] = {
     "GraspFloor": "pliant.inverse.limits",
     "ClearanceLimit": "pliant.inverse.limits",
     "StrainLimit": "pliant.inverse.limits",
+    # hardware
+    "Loop": "pliant.inverse.loop",
+    "SerialSink": "pliant.inverse.sinks",
+    "UdpSink": "pliant.inverse.sinks",
+    "ZmqSink": "pliant.inverse.sinks",
     # pictures
     "view": "pliant.viewer",
     "snapshot": "pliant.viewer",

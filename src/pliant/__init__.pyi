@@ -61,6 +61,9 @@ from pliant.inverse.limits import GraspFloor as GraspFloor
 from pliant.inverse.limits import RateLimit as RateLimit
 from pliant.inverse.limits import StrainLimit as StrainLimit
 from pliant.inverse.loop import Loop as Loop
+from pliant.inverse.sinks import SerialSink as SerialSink
+from pliant.inverse.sinks import UdpSink as UdpSink
+from pliant.inverse.sinks import ZmqSink as ZmqSink
 from pliant.inverse.targets import BarycentreTarget as BarycentreTarget
 from pliant.inverse.targets import CentreOfMassTarget as CentreOfMassTarget
 from pliant.inverse.targets import ContactForceTarget as ContactForceTarget
