@@ -1,4 +1,4 @@
-"""Acceptance checks A1-A17 of spec geometric-computing 1.12. A14 is a timing: benchmarks/geometric.py."""
+"""Acceptance checks A1-A17 of spec geometric-computing 1.12, without A14 (test_geometric_scaling)."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from pliant.actuators import Chamber
+from pliant.inverse.descent import steepest_descent
 from pliant.learn.calibration import calibrate_shape, measured_ratio, shape_material, two_material_bar
 from pliant.lie import exp
 from pliant.materials import Corotational, MooneyRivlin, NeoHookean, NeoHookeanLog, Ogden, Yeoh
@@ -23,6 +24,7 @@ from pliant.robots.three_chamber_arm import three_chamber_arm
 from pliant.solve.equilibrium import equilibrium
 from pliant.solve.flex import flex
 from pliant.solve.projection import project
+from pliant.state import Status
 
 BAR = {"cells": (12, 2, 2)}
 
@@ -60,15 +62,28 @@ def test_A2_rigid_motion_of_the_input_moves_the_output(finger):
     command = finger.command({"air": 1.5})
     a, b = flex(finger, command, tolerance=1e-12), flex(other, command, tolerance=1e-12)
     expected = finger.positions(a.q) @ R.T + t
-    assert np.abs(other.positions(b.q) - expected).max() < 1e-9
+    length = float(np.ptp(finger.positions(finger.rest), axis=0).max())
+    assert np.abs(a.q - finger.rest).max() > 0.1 * length
+    assert np.abs(other.positions(b.q) - expected).max() < 1e-9 * length
 
 
-def test_A3_one_factorisation_for_all_actuations(finger):
-    before = finger.proxy
-    for ratio in (1.02, 1.04, 1.06):
-        project(finger, finger.command({"air": ratio}), iterations=20)
-    assert finger.proxy is before
-    assert before.factorisations == 1
+def test_A3_one_factorisation_for_a_whole_inverse_run(factorisations):
+    """Descent with local/global forward solves: the matrix is factorised once, whatever the actuation."""
+    model = GeometricModel(pneumatic_finger(teeth=2, size=7e-3))
+    wanted = model.locate(project(model, model.command({"air": 1.06})), "tip").position
+    factorisations.clear()
+    model = GeometricModel(model.robot)
+
+    def forward(u, start):
+        return project(model, u, start=start, tolerance=1e-8, handover=False)
+
+    def objective(state):
+        return float(1e6 * ((model.locate(state, "tip").position - wanted) ** 2).sum())
+
+    high = model.command({"air": 1.1})["air"]
+    found = steepest_descent(forward, objective, [0.2 * high], ([0.0], [high]), threshold=0.02**2, scale=high)
+    assert found.status is Status.CONVERGED and found.evaluations > 5
+    assert len(factorisations) == 1
 
 
 def test_A4_elasticity_ratio_of_bars():
@@ -79,8 +94,9 @@ def test_A4_elasticity_ratio_of_bars():
 
 
 def test_A5_bisection_meets_the_measured_interface_motion():
+    """To 1e-2 in the ratio that bisection seeks, as the table has it, and the motion to half a per cent."""
     found = calibrate_shape(3.75, tolerance=4e-3, **BAR)
-    assert found.steps <= 15
+    assert calibrate_shape(3.75, tolerance=1e-2, **BAR).steps <= found.steps <= 15
     wanted = 0.006 / (1.0 + 3.75)  # interface in the middle of a 60 mm bar pulled by 6 mm
     assert found.interface_moved == pytest.approx(wanted, rel=5e-3)
 
