@@ -9,6 +9,8 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
+from pliant._kernels import notice  # noqa: F401  says that kernels are being compiled
+
 LEAF = 2
 
 

@@ -14,6 +14,8 @@ from numba import njit, types
 from numba.core import cgutils
 from numba.extending import get_cython_function_address, intrinsic
 
+from pliant._kernels import notice  # noqa: F401  says that kernels are being compiled
+
 LEFT, RIGHT = ord("L"), ord("R")
 LOWER = ord("L")
 NO, TRANS = ord("N"), ord("T")

@@ -13,6 +13,8 @@ import math
 import numpy as np
 from numba import njit
 
+from pliant._kernels import notice  # noqa: F401  says that kernels are being compiled
+
 # "contract" and "reassoc" keep NaN and infinity intact: only the order of sums may change.
 FAST = {"contract", "reassoc", "nsz", "arcp"}
 

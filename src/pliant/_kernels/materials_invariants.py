@@ -10,6 +10,8 @@ import math
 
 from numba import njit
 
+from pliant._kernels import notice  # noqa: F401  says that kernels are being compiled
+
 
 @njit(cache=True, error_model="numpy")
 def determinant(F):

@@ -10,6 +10,8 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
+from pliant._kernels import notice  # noqa: F401  says that kernels are being compiled
+
 Array = np.ndarray
 _FAST = {"reassoc", "contract"}  # lets dot products vectorise and keeps NaN and infinity as they are
 
