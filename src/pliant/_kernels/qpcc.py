@@ -11,7 +11,7 @@ import numpy as np
 from numba import njit
 
 from pliant._kernels.qp import INFEASIBLE, OPTIMAL, solve_dense_qp
-from pliant._kernels.qpcc_table import CLOSED, NORMAL, OPEN, close_together, outputs, set_state
+from pliant._kernels.qpcc_table import CLOSED, NORMAL, OPEN, close_together, outputs, restore_state, set_state
 
 SOLVED, PIVOT_LIMIT, NO_START, NO_LIMITS = 0, 1, 2, 3
 
@@ -340,7 +340,7 @@ def pivot_search(problem, energy, proximal, reference, step, state, third, a, ma
         else:
             for i in range(nc):
                 if before[i] != state[i]:
-                    k = set_state(T, V, at, L, rows, k, state, i, before[i], step)
+                    k = restore_state(V, at, L, rows, k, state, i, before[i], step)
             T[:, :] = backup
     forces = np.zeros(mc)
     for b in range(k):

@@ -6,7 +6,7 @@ import numpy as np
 from numba import njit
 
 from pliant._kernels.complementarity import solve_lcp
-from pliant._kernels.qpcc_table import CLOSED, NORMAL, OPEN, set_state
+from pliant._kernels.qpcc_table import CLOSED, NORMAL, OPEN, close_together, restore_state, set_state
 
 
 @njit(cache=True)
@@ -34,8 +34,10 @@ def valid_states(problem, a, state, wanted, upgrade):
     rows = np.empty(q.size + 1, np.int64)
     at, step, k = np.int64(0), np.int64(3), np.int64(0)  # typed numbers: see `_kernels.arrays`
     state[:] = OPEN
+    k = close_together(T, Wcc, at, L, rows, state, wanted, step)
     for i in range(nc):
-        k = set_state(T, Wcc, at, L, rows, k, state, i, wanted[i], step)
+        if state[i] != wanted[i]:
+            k = set_state(T, Wcc, at, L, rows, k, state, i, wanted[i], step)
     if upgrade:
         order = np.argsort(-T[::3, 0].copy())
         for i in order:
@@ -44,6 +46,6 @@ def valid_states(problem, a, state, wanted, upgrade):
             backup = T.copy()
             k = set_state(T, Wcc, at, L, rows, k, state, i, np.int8(CLOSED), step)
             if np.min(T[::3, 0]) < -1e-12 * np.max(np.abs(T)):
-                k = set_state(T, Wcc, at, L, rows, k, state, i, np.int8(NORMAL), step)
+                k = restore_state(Wcc, at, L, rows, k, state, i, np.int8(NORMAL), step)
                 T[:, :] = backup
     return max(0.0, -np.min(T[::3, 0])) / max(np.max(np.abs(T)), 1e-300) if nc else 0.0

@@ -12,19 +12,23 @@ from numba import njit
 
 OPEN, CLOSED, NORMAL = 0, 1, 2
 
+_SUMS = {"reassoc", "nsz", "contract"}  # sums in any order, so that they use vectors
+
 PIVOT_FLOOR = 1e-10  # smallest Cholesky pivot, relative: dependent contacts get this much extra compliance
 
 
-@njit(cache=True)
+@njit(cache=True, fastmath=_SUMS)
 def factor_add(L, rows, k, V, at, i):
     """Append contact row i to the factor of the active block, O(k^2); returns the new size."""
     norm = 0.0
+    new = L[k]
     for a in range(k):
-        v = V[i, at + rows[a]]
+        line = L[a]
+        v = 0.0
         for b in range(a):
-            v -= L[a, b] * L[k, b]
-        v /= L[a, a]
-        L[k, a] = v
+            v += line[b] * new[b]
+        v = (V[i, at + rows[a]] - v) / line[a]
+        new[a] = v
         norm += v * v
     L[k, k] = np.sqrt(max(V[i, at + i] - norm, PIVOT_FLOOR * V[i, at + i]))
     rows[k] = i
@@ -56,7 +60,7 @@ def factor_remove(L, rows, k, i):
     return k
 
 
-@njit(cache=True)
+@njit(cache=True, fastmath=_SUMS)
 def flip_row(T, V, at, L, rows, k, i):
     """Swap contact row i between held (its line of T is its force) and free (its line of T is its value).
 
@@ -74,15 +78,17 @@ def flip_row(T, V, at, L, rows, k, i):
         k = factor_remove(L, rows, k, i)
     z = np.empty(k)
     for a in range(k):
-        v = V[i, at + rows[a]]
+        line = L[a]
+        v = 0.0
         for b in range(a):
-            v -= L[a, b] * z[b]
-        z[a] = v / L[a, a]
+            v += line[b] * z[b]
+        z[a] = (V[i, at + rows[a]] - v) / line[a]
     for a in range(k - 1, -1, -1):
-        v = z[a]
-        for b in range(a + 1, k):
-            v -= L[b, a] * z[b]
-        z[a] = v / L[a, a]
+        line = L[a]
+        v = z[a] / line[a]
+        z[a] = v
+        for b in range(a):
+            z[b] -= line[b] * v
     column = V[i].copy()
     for a in range(k):
         line = V[rows[a]]
@@ -118,6 +124,20 @@ def set_state(T, V, at, L, rows, k, state, i, new, step):
         if was != will:
             k = flip_row(T, V, at, L, rows, k, step * i + x)
     state[i] = new
+    return k
+
+
+@njit(cache=True)
+def restore_state(V, at, L, rows, k, state, i, old, step):
+    """As `set_state` for the factor alone, where the table is taken from a copy; returns the new k."""
+    for x in range(step):
+        is_held = state[i] == CLOSED or (state[i] == NORMAL and x == 0)
+        was_held = old == CLOSED or (old == NORMAL and x == 0)
+        if is_held and not was_held:
+            k = factor_remove(L, rows, k, step * i + x)
+        elif was_held and not is_held:
+            k = factor_add(L, rows, k, V, at, step * i + x)
+    state[i] = old
     return k
 
 
