@@ -19,7 +19,9 @@ $(VENV)/.tested: $(VENV)/.installed
 demo: $(VENV)/.installed
 	$(BIN)/python examples/00_demo.py
 
+# The workers would compile the same kernels at the same time: two processes compile them before, each its half.
 test: $(VENV)/.tested
+	$(BIN)/pliant warmup --share 1/2 & $(BIN)/pliant warmup --share 2/2; wait
 	$(BIN)/python -m pytest -n 2 --dist loadscope $(PYTEST_ARGS)
 
 slow: $(VENV)/.tested

@@ -255,6 +255,22 @@ def test_warmup_reports_failures(capsys, monkeypatch) -> None:
     assert "broken" in data["tasks"]["bad"]["problem"]
 
 
+def test_warmup_is_shared_by_two_processes(capsys, monkeypatch) -> None:
+    done: list[str] = []
+    names = list(warmup.tasks_available())
+    monkeypatch.setattr(warmup, "tasks_available", lambda: {n: (lambda n=n: done.append(n)) for n in names})
+    halves = []
+    for share in ("1/2", "2/2"):
+        assert main(["warmup", "--share", share]) == 0
+        halves.append(done.copy())
+        done.clear()
+    assert halves[0] and halves[1]
+    assert sorted(halves[0] + halves[1]) == sorted(names)
+    capsys.readouterr()
+    assert main(["warmup"]) == 0
+    assert done == names
+
+
 def test_view_is_called(monkeypatch, tmp_path: Path, capsys) -> None:
     import pliant.viewer.browser as browser
 

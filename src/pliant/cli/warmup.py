@@ -1,7 +1,9 @@
 """Compile all kernels now, so that the first real computation does not wait for it.
 
 Runs a tiny problem through every model, material, actuator and solver. The compiled code is kept on disk; it
-is made again only after an update.
+is made again only after an update. Two processes can share the work, each with its half:
+
+  pliant warmup --share 1/2 & pliant warmup --share 2/2; wait
 """
 
 from __future__ import annotations
@@ -13,14 +15,23 @@ from typing import Any
 
 from pliant.cli.console import emit, progress, table
 
+#: What the second of two processes does: kernels that solids made of elements do not use come first.
+_SECOND = ("rod model", "rods in time", "segments", "beam model", "learned model", "geometric model", "pictures")
+
 
 def configure(parser: argparse.ArgumentParser) -> None:
-    """No arguments of its own."""
+    """Which tasks."""
+    parser.add_argument(
+        "--share", choices=("1/2", "2/2"), help="only this half of the tasks, while another process does the other half"
+    )
 
 
 def run(args: argparse.Namespace) -> int:
     """Run every task; 1 if one of them fails."""
     tasks = tasks_available()
+    if args.share:
+        second = {name: tasks[name] for name in _SECOND if name in tasks}
+        tasks = second if args.share == "2/2" else {k: v for k, v in tasks.items() if k not in second}
     rows, data, failed = [], {}, False
     with progress(args, "compiling") as tick:
         for i, (name, task) in enumerate(tasks.items()):
@@ -55,6 +66,10 @@ def tasks_available() -> dict[str, Callable[[], Any]]:
         "inverse": _inverse,
         "geometric model": _geometric,
         "rod model": _rod,
+        "rods in time": _rollouts,
+        "segments": _segments,
+        "beam model": _catheter,
+        "learned model": _learned,
         "pictures": _picture,
     }
 
@@ -133,25 +148,67 @@ def _geometric() -> None:
     equilibrium(GeometricModel(_beam()), {"top": 2e-3})
 
 
-def _rod() -> None:
+def _cable_rod() -> Any:
     from pliant.actuators import Cable
     from pliant.bodies import Point, RodBody
     from pliant.materials import Linear
     from pliant.models.rod import RodModel
     from pliant.robot import Robot
-    from pliant.solve.equilibrium import equilibrium
 
     rod = RodBody("rod", 0.2, 0.005, Linear.from_young(1e6, 0.45))
     cable = Cable(
         name="cable", points=((0.0, 0.004, 0.0), (0.1, 0.004, 0.0), (0.2, 0.004, 0.0)), drive="effort"
     )
-    robot = Robot("rod", (rod,), actuators=(cable,), points=(Point("tip", (0.2, 0.0, 0.0)),))
-    model = RodModel(robot)
+    return RodModel(Robot("rod", (rod,), actuators=(cable,), points=(Point("tip", (0.2, 0.0, 0.0)),)))
+
+
+def _rod() -> None:
+    from pliant.solve.equilibrium import equilibrium
+
+    model = _cable_rod()
     bent = equilibrium(model, {"cable": 0.1})
     model.locate(bent, "tip", jacobian=True)
     model.acceleration(bent.q, bent.v, bent.effort)
+
+
+def _rollouts() -> None:
+    model = _cable_rod()
     for scheme in ("midpoint", "gauss", "explicit"):
-        model.rollout(bent.q, bent.v, duration=0.01, dt=0.005, scheme=scheme)
+        model.rollout(model.rest, [0.0] * model.nv, duration=0.01, dt=0.005, scheme=scheme)
+
+
+def _segments() -> None:
+    from pliant import robots
+    from pliant.models.link import LinkModel
+    from pliant.models.pcc import PccModel
+    from pliant.robots.four_segment_arm import arm_channels
+    from pliant.solve.simulate import simulate
+
+    simulate(PccModel(robots.printed_link(), gains=(1e-7, 1e-8)), duration=0.02, dt=0.01)
+    arm = robots.four_segment_arm()
+    simulate(LinkModel(arm, chambers=arm_channels(arm)), duration=0.02, dt=0.01)
+
+
+def _catheter() -> None:
+    from pliant import robots
+    from pliant.models.beam import BeamModel
+    from pliant.solve.equilibrium import equilibrium
+
+    equilibrium(BeamModel(robots.catheter()))
+
+
+def _learned() -> None:
+    import tempfile
+    from pathlib import Path
+
+    from pliant.inverse.invert import invert
+    from pliant.inverse.targets import PointTarget
+    from pliant.learn import ConstantCurvatureArm, fit, sample
+
+    with tempfile.TemporaryDirectory() as folder:
+        data = sample(ConstantCurvatureArm(), path=Path(folder) / "d.h5", per_axis=2, workers=0)
+        model = fit(data, hidden=(3,), iterations=2)
+    invert(model, targets=[PointTarget("tip", model.locate(model.rest, "tip").position)])
 
 
 def _picture() -> None:
