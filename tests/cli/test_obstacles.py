@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import socket
 
 import numpy as np
 import pytest
@@ -80,3 +81,24 @@ def test_every_kind_is_in_the_help(capsys):
         main(["reach", "--help"])
     told = capsys.readouterr().out
     assert all(f"{kind}:" in told for kind in KINDS)
+
+
+def test_a_port_that_is_taken_is_said(monkeypatch, capsys):
+    monkeypatch.setattr(ViewerServer, "join", lambda viewer: None)
+    with socket.socket() as other:
+        other.bind(("127.0.0.1", 9352))
+        other.listen()
+        assert main(["reach", "golden_beam", "--no-browser", "--port", "9352"]) == 0
+    assert "http://localhost:9353  (port 9352 is taken, Ctrl-C ends)" in capsys.readouterr().out
+
+
+def test_metres_meant_as_millimetres_are_pointed_out(capsys):
+    assert main(["reach", "golden_beam", "--target", "89,-9,-20"]) == 1
+    assert "Positions are in m" in capsys.readouterr().out
+
+
+def test_a_command_beyond_reason_is_explained(capsys):
+    assert main(["simulate", "golden_beam", "--set", "cable1=18"]) == 1
+    told = capsys.readouterr().out
+    assert "cannot be pulled in by 18 m" in told
+    assert "try more steps" not in told

@@ -31,6 +31,8 @@ from pliant.cli.simulate import add_outputs, check_outputs, report
 from pliant.cli.view import add_page
 from pliant.errors import ArgumentError, FileError
 
+FAR = 50.0  # sizes of the robot: a target farther away was meant in other units
+
 
 def configure(parser: argparse.ArgumentParser) -> None:
     """ROBOT, the target and what to write."""
@@ -100,9 +102,18 @@ def run(args: argparse.Namespace) -> int:
             + (" at worst" if len(errors) > 1 else "")
             + (f"; {missed} of {len(errors)} not reached within {args.tolerance}" if missed else "")
         )
-        if missed and args.search == "local":
+        if missed and errors.max() > FAR * extent(model):
+            print("Positions are in m; a unit after the last number counts for all: --target 50,20,180mm.")
+        elif missed and args.search == "local":
             print("--search multistart looks farther: from other poses, too.")
     return code or int(missed > 0)
+
+
+def extent(model: Any) -> float:
+    """Size of a robot at rest [m]."""
+    import numpy as np
+
+    return float(np.linalg.norm(np.ptp(model.skin_positions(model.rest), axis=0)))
 
 
 def check_live(args: argparse.Namespace) -> None:

@@ -152,8 +152,12 @@ def report(
         f"residual {data['residual']:.1e}, {data['iterations']} iterations, {data['elapsed']:.2f} s",
     ]
     lines += [f"wrote {f}" for f in files]
-    if failed and len(run_) == 1 and hasattr(args, "steps"):
-        lines.append("try more steps, e.g. --steps 12")
+    if failed and failed[-1] == last:
+        from pliant.solve.commands import beyond_limits, impossible
+
+        why = [*impossible(model, run_.u[last]), *beyond_limits(robot, run_.u[last])]
+        data["notes"] = data.get("notes") or why
+        lines += why or (["try more steps, e.g. --steps 12"] if len(run_) == 1 and hasattr(args, "steps") else [])
     emit(args, data, lines)
     return 0 if run_.ok else 1
 

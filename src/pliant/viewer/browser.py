@@ -64,9 +64,8 @@ def view(
     viewer = ViewerServer(
         model, state_or_trajectory, obstacles=obstacles, targets=targets, limits=limits, host=host, port=port
     )
-    print(
-        f"{model.robot.name}: {viewer.url}  (Ctrl-C ends)" if block else f"{model.robot.name}: {viewer.url}"
-    )
+    remarks = [f"port {port} is taken"] * (viewer.server.get_port() != port) + ["Ctrl-C ends"] * block
+    print(f"{model.robot.name}: {viewer.url}" + (f"  ({', '.join(remarks)})" if remarks else ""), flush=True)
     if open_browser:
         webbrowser.open(viewer.url)
     if block:
