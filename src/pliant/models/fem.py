@@ -7,8 +7,10 @@ from typing import Any
 import numpy as np
 
 from pliant._kernels import elements as kernels
+from pliant._kernels.material_codes import LINEAR
 from pliant._kernels.materials import volumetric
 from pliant._kernels.tetrahedra import linear_tangents
+from pliant.materials.material import Material
 from pliant.models.fields import surface_field
 from pliant.models.partition import Partition, Shared
 from pliant.models.shapes import Elements
@@ -47,7 +49,7 @@ class FemModel(SolidModel):
         self._dry = np.zeros((len(self._codes), 2))  # no viscous moduli
         bulk = np.array([volumetric(code, p, 1.0)[2] for code, p in zip(self._codes, self._params)])
         # Prisms have a constant thickness strain: they bend right with the modulus of plane stress at their points.
-        plates = [min(k, plate_modulus(m) + 2.0 / 3.0 * m.shear) for k, m in zip(bulk, self.materials)]
+        plates = [_plate_share(k, m) for k, m in zip(bulk, self.materials)]
         share = np.minimum(bulk, _SHARE * np.array([m.shear for m in self.materials]))
         self._pointwise = {"tet10": share, "hex8": np.zeros_like(share), "prism6": np.array(plates)}
 
@@ -144,6 +146,19 @@ class FemModel(SolidModel):
 
         self._shared.run(partition, work)
         return _sum_or_spoil(energies, out)
+
+
+def _plate_share(bulk: float, material: Material) -> float:
+    """Bulk modulus that acts at the points of a prism, beside the mean of the element [Pa].
+
+    Laws of one piece (co-rotational, Saint Venant-Kirchhoff) have all of lambda at their points already: the share is
+    negative, and what it takes away there acts on the mean. That of a linear body would not be linear, and is left out.
+    """
+    if bulk > 0.0:
+        return min(bulk, plate_modulus(material) + 2.0 / 3.0 * material.shear)
+    if material.code == LINEAR:
+        return 0.0
+    return plate_modulus(material) - (material.bulk - 2.0 / 3.0 * material.shear)
 
 
 def _part_of(nodes: int, chosen: list[Array]) -> Partition:
