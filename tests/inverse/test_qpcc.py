@@ -1,4 +1,5 @@
 import itertools
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -55,6 +56,25 @@ def check_feasible(problem, s, tolerance=1e-8):
     # the forces are those of the forward contact problem at these efforts
     forward = solve_lcp(problem.Wcc, problem.Wca @ s.effort + problem.dc)
     np.testing.assert_allclose(forward.force, s.contact, atol=1e-6 * max(1, s.contact.max()))
+
+
+def repeated(problem):
+    """The same problem with its last contact there twice, as two walls in one place."""
+    rows = np.r_[np.arange(problem.contacts), problem.contacts - 1]
+    return replace(
+        problem, Wec=problem.Wec[:, rows], Wac=problem.Wac[:, rows], Wca=problem.Wca[rows],
+        Wcc=problem.Wcc[np.ix_(rows, rows)], dc=problem.dc[rows],
+    )  # fmt: skip
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_a_contact_given_twice_changes_no_optimum(seed):
+    rng = np.random.default_rng(seed)
+    problem = random_problem(rng, 3, 2, 4)
+    single, double = solve_qpcc(problem, search="global"), solve_qpcc(repeated(problem), search="global")
+    assert single.status is double.status
+    if single.status.success:
+        assert double.objective == pytest.approx(single.objective, rel=1e-6, abs=1e-12)
 
 
 def check_monotone(s):

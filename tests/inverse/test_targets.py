@@ -177,6 +177,15 @@ def test_equality_and_objective_together():
     assert 0 < np.abs(command.error[:3]).max() < 5e-3
 
 
+def test_a_small_weight_is_a_preference_and_no_tolerance():
+    """Out of reach stays out of reach however little it weighs."""
+    far = MODEL.locate(MODEL.rest, "tip").position + [0.0, 0.0, 0.05]
+    for weight in (1.0, 1e-6):
+        command = pl.invert(MODEL, None, [pl.PointTarget("tip", tuple(far), weight=weight)])
+        assert command.status is pl.Status.UNREACHABLE
+        assert np.abs(command.error).max() > 1e-3
+
+
 def test_weights_choose_between_targets():
     heavy = [
         pl.PointTarget("tip", (0.0, 0.0, -0.02), axes="z", weight=10),

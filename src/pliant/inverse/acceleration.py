@@ -11,6 +11,7 @@ import numpy as np
 
 from pliant.algebra.anderson import Anderson
 from pliant.inverse.qpcc import QPCC
+from pliant.inverse.qpcc_problem import held_response
 
 Array = np.ndarray
 _WINDOW = 5
@@ -69,7 +70,7 @@ def _following(qpcc: QPCC, contact: Array, effort: Array) -> Array | None:
     rows = np.flatnonzero(contact)
     free = qpcc.dc + qpcc.Wca @ effort
     if len(rows):
-        forces[rows] = np.linalg.solve(qpcc.Wcc[np.ix_(rows, rows)], -free[rows])
+        forces[rows] = held_response(qpcc.Wcc[np.ix_(rows, rows)], -free[rows])
     gap = free + qpcc.Wcc @ forces
     each = qpcc.rows_per_contact
     scale = float(np.abs(qpcc.dc).max(initial=0.0))

@@ -25,12 +25,16 @@ def broken_limits(setting: Problem, options: Options, at: Any) -> dict[str, floa
     return violations(options.limits, setting.model, at.q, at.effort, at.contacts, options.previous, options.dt)
 
 
+def are_met(setting: Problem, work: Work, targets: Sequence[Target]) -> bool:
+    """Whether all these targets are met, by their own units and not by their weights."""
+    seen = Values(setting.model, work.q)
+    rows = [t.evaluate(seen, work.q, work.effort, work.contacts) for t in targets]
+    return all(float(np.abs(r.value * r.metre).max(initial=0.0)) <= MET * setting.length for r in rows)
+
+
 def verdict(setting: Problem, work: Work, options: Options) -> Status:
     """The status of a solution that no longer moves."""
     assert work.solution is not None
-    seen = Values(setting.model, work.q)
-    rows = [t.evaluate(seen, work.q, work.effort, work.contacts) for t in options.targets]
-    error = max((float(np.abs(r.value * r.weight).max(initial=0.0)) for r in rows), default=0.0)
     if work.solution.status is QPCCStatus.INFEASIBLE:
         return Status.STALLED
     if work.solution.status is QPCCStatus.RELAXED:
@@ -40,7 +44,7 @@ def verdict(setting: Problem, work: Work, options: Options) -> Status:
     if broken:
         work.notes.extend(f"the {name} exceeds its limit by {v:.2g} of it" for name, v in broken.items())
         return Status.RELAXED
-    if error <= MET * setting.length:
+    if are_met(setting, work, options.targets):
         return Status.CONVERGED
     contacts = work.contacts is not None and len(work.contacts) > 0
     local = contacts and work.solution.status not in (QPCCStatus.GLOBAL,)

@@ -12,15 +12,15 @@ import numpy as np
 from pliant.checks import count as count_of
 from pliant.checks import finite, instance, positive, several
 from pliant.errors import ArgumentError
-from pliant.inverse.answer import MET, command_of, verdict
+from pliant.inverse.answer import are_met, command_of, verdict
 from pliant.inverse.condense import Condensed
 from pliant.inverse.confirm import confirmed
 from pliant.inverse.iteration import condensed_at, iterate, solved_qpcc
 from pliant.inverse.limits import Limit, actuator_limits, joints, own_bounds, split
 from pliant.inverse.mechanics import Implicit, Static
 from pliant.inverse.nested import Curvature, Equilibria, Proposal, descend
+from pliant.inverse.qpcc_problem import held_response
 from pliant.inverse.restarts import downhill, other_starts
-from pliant.inverse.snapshot import Values
 from pliant.inverse.targets import Target
 from pliant.inverse.work import Options, Work
 from pliant.solve.commands import check_state
@@ -238,10 +238,7 @@ def _softened(options: Options) -> Options | None:
 
 def _missed(setting: Problem, work: Work, options: Options) -> bool:
     """Are equalities among the targets not met?"""
-    seen = Values(setting.model, work.q)
-    exact = [t for t in options.targets if getattr(t, "exact", False)]
-    rows = [t.evaluate(seen, work.q, work.effort, work.contacts) for t in exact]
-    return max((float(np.abs(r.value).max(initial=0.0)) for r in rows), default=0.0) > MET * setting.length
+    return not are_met(setting, work, [t for t in options.targets if getattr(t, "exact", False)])
 
 
 def _sticking(friction: str, obstacles: Sequence[Any]) -> bool:
@@ -335,7 +332,7 @@ def _total_rows(condensed: Condensed, work: Work) -> tuple[Array, bytes]:
         return condensed.objective.effort, b""
     held = np.flatnonzero(work.contacts.forces > 0.0)
     W, across = condensed.contact.contact[np.ix_(held, held)], condensed.contact.effort[held]
-    response = np.linalg.lstsq(W, across, rcond=1e-12)[0]
+    response = held_response(W, across)
     rows = condensed.objective.effort - condensed.objective.contact[:, held] @ response
     return rows, work.contacts.key[held].tobytes()
 

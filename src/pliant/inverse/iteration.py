@@ -11,6 +11,7 @@ from pliant.contact.contacts import ContactState
 from pliant.inverse.answer import MET, verdict
 from pliant.inverse.condense import Condensed, condense
 from pliant.inverse.qpcc import FRICTIONLESS, QPCC, QPCCSolution, QPCCStatus, solve_qpcc
+from pliant.inverse.qpcc_problem import held_response
 from pliant.inverse.redundancy import least_effort
 from pliant.inverse.work import Options, Work, problem_of
 from pliant.solve.commands import travel
@@ -189,7 +190,7 @@ def _predictable(
         H = (work.contacts.frictional_rows if frictional else work.contacts.rows)(setting.model, work.q)[pressing]
         push = np.zeros(len(contact))
         W = condensed.contact.contact[np.ix_(pressing, pressing)]
-        push[pressing] = np.linalg.lstsq(W, -(H @ correction), rcond=1e-12)[0]
+        push[pressing] = held_response(W, -(H @ correction))
         correction = correction + condensed.correction(np.zeros(len(correction)), push)
     return float(np.linalg.norm(correction)) <= 0.7 * float(np.linalg.norm(dq))
 

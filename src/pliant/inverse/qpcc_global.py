@@ -14,7 +14,7 @@ from pliant._kernels import qpcc as local
 from pliant._kernels.qpcc_global import branch_and_bound as search
 from pliant.errors import ArgumentError
 from pliant.inverse.qp import solve_qp
-from pliant.inverse.qpcc_problem import QPCC, QPCCSolution, QPCCStatus, assemble, piece_qp
+from pliant.inverse.qpcc_problem import QPCC, QPCCSolution, QPCCStatus, assemble, held_response, piece_qp
 
 
 def branch_and_bound(problem: QPCC, incumbent: QPCCSolution, *, max_nodes: int = 100_000) -> QPCCSolution:
@@ -67,7 +67,7 @@ def branch_and_bound(problem: QPCC, incumbent: QPCCSolution, *, max_nodes: int =
             contact = np.zeros(nc)
             held = best_set == local.CLOSED
             block = problem.Wcc[np.ix_(held, held)]
-            contact[held] = -np.linalg.solve(block, problem.Wca[held] @ effort + problem.dc[held])
+            contact[held] = -held_response(block, problem.Wca[held] @ effort + problem.dc[held])
             duals = (solved.dual_bounds, solved.dual_rows[:na], solved.dual_rows[na : na + d.size])
         else:
             status, best_set = incumbent.status, incumbent.contact_set

@@ -234,6 +234,16 @@ def held_rows(state: States, step: int) -> NDArray[np.bool_]:
     return held
 
 
+def held_response(compliance: Array, gaps: Array) -> Array:
+    """Contact forces that produce given gaps through a block of Wcc (m, m); the shortest where contacts repeat each
+    other, as two walls in one place do. gaps: (m,) or (m, k)."""
+    scale = 1.0 / np.sqrt(np.maximum(np.diag(compliance), 1e-300))
+    across = scale if gaps.ndim == 1 else scale[:, None]
+    even = compliance * scale * scale[:, None]
+    found = np.linalg.lstsq(even, across * gaps, rcond=1e-12)[0]
+    return np.asarray(across * found, dtype=float)
+
+
 def piece_qp(problem: QPCC, states: ArrayLike, *, reduced: bool = True) -> QP:
     """The QP of one piece, for looking at it: in a alone (reduced, spec 9.7) or in [a; c] (full, spec 9.5).
 
@@ -271,7 +281,7 @@ def piece_qp(problem: QPCC, states: ArrayLike, *, reduced: bool = True) -> QP:
     Z, z = np.vstack([np.eye(na), np.zeros((mc, na))]), np.zeros(na + mc)
     if held.any():
         block = problem.Wcc[np.ix_(held, held)]
-        solved = np.linalg.solve(block, np.column_stack([problem.Wca[held], problem.dc[held]]))
+        solved = held_response(block, np.column_stack([problem.Wca[held], problem.dc[held]]))
         Z[na:][held], z[na:][held] = -solved[:, :na], -solved[:, na]
     Qr = Z.T @ Q @ Z
     return QP(

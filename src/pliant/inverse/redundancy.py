@@ -6,7 +6,7 @@ import numpy as np
 
 from pliant.inverse.qp import QP, solve_qp
 from pliant.inverse.qpcc import QPCC, QPCCSolution, piece_qp
-from pliant.inverse.qpcc_problem import held_rows
+from pliant.inverse.qpcc_problem import held_response, held_rows
 
 Array = np.ndarray
 
@@ -18,7 +18,7 @@ def contact_response(problem: QPCC, solution: QPCCSolution) -> tuple[Array, Arra
     Z, z = np.zeros((mc, na)), np.zeros(mc)
     if held.any():
         both = np.column_stack([problem.Wca[held], problem.dc[held]])
-        reduced = np.linalg.solve(problem.Wcc[np.ix_(held, held)], both)
+        reduced = held_response(problem.Wcc[np.ix_(held, held)], both)
         Z[held], z[held] = -reduced[:, :na], -reduced[:, na]
     return Z, z
 

@@ -20,6 +20,10 @@ from pliant.lie import log, matrix_from_quaternion
 
 Array = np.ndarray
 Vector = tuple[float, float, float]
+# What other units count as beside a metre, unless a target says otherwise.
+_RADIAN = 0.05  # [m/rad]
+_CUBIC_METRE = 1e4  # [m/m^3]: a cubic centimetre as much as a centimetre
+_NEWTON = 1e-3  # [m/N]
 
 
 @dataclass(frozen=True, eq=False)
@@ -33,7 +37,8 @@ class TargetRows:
         effort: d value / d effort (m, nu), or None if it does not depend on it directly.
         contact: d value / d normal contact forces (m, nc), or None.
         exact: whether the rows are equalities instead of an objective.
-        length: whether the unit of the value is a length [m].
+        metre: what one unit of the value counts as when it is judged to be met [m per unit], whatever its weight: a
+            weight is a preference among targets, no tolerance.
     """
 
     value: Array
@@ -42,7 +47,7 @@ class TargetRows:
     effort: Array | None = None
     contact: Array | None = None
     exact: bool = False
-    length: bool = True
+    metre: Array | float = 1.0
 
 
 class Target(Protocol):
@@ -118,7 +123,7 @@ class DirectionTarget:
     point: str
     direction: Vector
     axis: Vector = (1.0, 0.0, 0.0)
-    weight: float = 0.05
+    weight: float = _RADIAN
     exact: bool = False
 
     def __post_init__(self) -> None:
@@ -143,7 +148,7 @@ class DirectionTarget:
             first = np.cross(wanted, side) / np.linalg.norm(np.cross(wanted, side))
             across = np.stack([first, np.cross(wanted, first)])
             value, jacobian = across @ value, across @ jacobian
-        return TargetRows(value, jacobian, np.full(len(value), self.weight), exact=self.exact, length=False)
+        return TargetRows(value, jacobian, np.full(len(value), self.weight), exact=self.exact, metre=_RADIAN)
 
 
 @dataclass(frozen=True)
@@ -162,7 +167,7 @@ class FrameTarget:
     position: Vector
     rotation: tuple[float, float, float, float]
     weight: float = 1.0
-    rotation_weight: float = 0.05
+    rotation_weight: float = _RADIAN
     exact: bool = False
 
     def __post_init__(self) -> None:
@@ -182,7 +187,7 @@ class FrameTarget:
         rows = np.vstack([left_tangent_inverse(turn) @ place.jacobian[:3], place.jacobian[3:]])
         value = np.concatenate([turn, place.position - np.array(self.position)])
         weight = np.repeat([self.rotation_weight, self.weight], 3)
-        return TargetRows(value, rows, weight, exact=self.exact)
+        return TargetRows(value, rows, weight, exact=self.exact, metre=np.repeat([_RADIAN, 1.0], 3))
 
 
 @dataclass(frozen=True)
@@ -333,7 +338,8 @@ class DisplacementTarget:
         i = model.robot.actuator_index(self.actuator)
         value = model.displacement(q)[i : i + 1] - self.value
         rows = model.displacement_rows(q)[i : i + 1]
-        return TargetRows(value, rows, np.array([self.weight]), exact=self.exact, length=False)
+        metre = _CUBIC_METRE if model.robot.actuators[i].kind == "chamber" else 1.0
+        return TargetRows(value, rows, np.array([self.weight]), exact=self.exact, metre=metre)
 
 
 @dataclass(frozen=True)
@@ -350,7 +356,7 @@ class VolumeTarget:
 
     chamber: str
     gain: float
-    weight: float = 1e4
+    weight: float = _CUBIC_METRE
     exact: bool = False
 
     def __post_init__(self) -> None:
@@ -386,7 +392,7 @@ class EffortTarget:
         row[0, i] = 1.0
         return TargetRows(
             effort[i : i + 1] - self.value, np.zeros((1, model.nv)), np.array([self.weight]), row,
-            exact=self.exact, length=False,
+            exact=self.exact, metre=1.0 / max(1.0, abs(self.value)),
         )  # fmt: skip
 
 
@@ -396,7 +402,7 @@ class ContactForceTarget:
 
     value: float
     obstacle: str = ""
-    weight: float = 1e-3
+    weight: float = _NEWTON
     exact: bool = False
 
     def __post_init__(self) -> None:
@@ -408,7 +414,7 @@ class ContactForceTarget:
         total, row = normal_force(contacts, self.obstacle)
         return TargetRows(
             np.array([total - self.value]), np.zeros((1, model.nv)), np.array([self.weight]), None, row,
-            exact=self.exact, length=False,
+            exact=self.exact, metre=_NEWTON,
         )  # fmt: skip
 
 
