@@ -35,7 +35,7 @@ class LayerCapacity:
             if len(ids):
                 # p = F e1 and q = F e2 are linear in the nodes: p = sum_a x_a b[0, a]
                 B = np.einsum("egaj,ij->egia", group.grads[ids], frame)
-                self._blocks.append((group.cells[ids], B, layer.factor * group.weights[ids]))
+                self._blocks.append(_Block(group.cells[ids], B, layer.factor * group.weights[ids]))
                 cells.append(group.cells[ids])
         self.nodes = np.unique(np.concatenate([c.ravel() for c in cells]))
         index = np.full(len(layout.rest_nodes), -1)
@@ -46,21 +46,14 @@ class LayerCapacity:
             k = c.shape[1]
             pairs.append(np.stack([np.repeat(c, k, axis=1).ravel(), np.tile(c, (1, k)).ravel()], axis=1))
         self.pairs = self.nodes[np.concatenate(pairs)]
-        self.rest_value = float(sum(w.sum() for _, _, w in self._blocks))
-
-    def _tangents(self, x: Array) -> list[tuple[Array, Array]]:
-        out = []
-        for cells, B, _ in self._blocks:
-            pq = np.einsum("egia,eaj->egij", B, x[cells])
-            out.append((pq[:, :, 0], pq[:, :, 1]))
-        return out
+        self.rest_value = float(sum(block.weights.sum() for block in self._blocks))
 
     def value(self, x: Array) -> float:
         """Half of the capacity gained [F]."""
         total = 0.0
-        for (p, q), (_, _, w) in zip(self._tangents(x), self._blocks):
-            c = np.cross(p, q)
-            total += float((w * (c * c).sum(axis=-1)).sum())
+        for block in self._blocks:
+            c = np.cross(*block.tangents(x))
+            total += float((block.weights * (c * c).sum(axis=-1)).sum())
         return total - self.rest_value
 
     def add_gradient(self, x: Array, factor: float, out: Array) -> None:
@@ -75,30 +68,52 @@ class LayerCapacity:
     def gradient(self, x: Array) -> Array:
         """d value / d x[nodes] (k, 3)."""
         out = np.zeros((len(self.nodes), 3))
-        for (p, q), (_, B, w), local in zip(self._tangents(x), self._blocks, self._local):
+        for block, local in zip(self._blocks, self._local):
+            p, q = block.tangents(x)
             pp, qq, pq = ((a * b).sum(axis=-1, keepdims=True) for a, b in ((p, p), (q, q), (p, q)))
-            gp, gq = 2.0 * (qq * p - pq * q), 2.0 * (pp * q - pq * p)
-            per = np.einsum("eg,ega,egi->eai", w, B[:, :, 0], gp) + np.einsum("eg,ega,egi->eai", w, B[:, :, 1], gq)
-            np.add.at(out, local, per)
+            slopes = 2.0 * np.concatenate([qq * p - pq * q, pp * q - pq * p], axis=1)
+            np.add.at(out, local, block.shapes @ slopes)
         return out
 
     def hessian(self, x: Array) -> Array:
         """Second derivative, one block per pair (m, 3, 3)."""
-        blocks = []
-        for (p, q), (_, B, w) in zip(self._tangents(x), self._blocks):
+        out = []
+        for block in self._blocks:
+            p, q = block.tangents(x)
             eye = np.eye(3)
             pp, qq, pq = ((a * b).sum(axis=-1)[..., None, None] for a, b in ((p, p), (q, q), (p, q)))
-            hpp = 2.0 * (qq * eye - _outer(q, q))
-            hqq = 2.0 * (pp * eye - _outer(p, p))
-            hpq = 2.0 * (2.0 * _outer(p, q) - _outer(q, p) - pq * eye)
-            a, b = B[:, :, 0], B[:, :, 1]
-            total = np.einsum("eg,ega,egc,egij->eacij", w, a, a, hpp) + np.einsum(
-                "eg,ega,egc,egij->eacij", w, b, b, hqq
-            )
-            mixed = np.einsum("eg,ega,egc,egij->eacij", w, a, b, hpq)
-            total += mixed + mixed.transpose(0, 2, 1, 4, 3)
-            blocks.append(total.reshape(-1, 3, 3))
-        return np.concatenate(blocks)
+            mixed = 2.0 * _outer(p, q) - _outer(q, p) - pq * eye
+            slopes = [qq * eye - _outer(q, q), pp * eye - _outer(p, p), mixed, mixed.swapaxes(2, 3)]
+            moduli = 2.0 * np.concatenate(slopes, axis=1).reshape(len(p), -1, 9)
+            out.append((block.products @ moduli).reshape(-1, 3, 3))
+        return np.concatenate(out)
+
+
+class _Block:
+    """The elements of one group: p = F e1 and q = F e2 at their points, linear in the nodes.
+
+    Args:
+        cells: nodes (ne, k).
+        B: p = sum_a x_a B[:, :, 0, a] and q = sum_a x_a B[:, :, 1, a] (ne, ng, 2, k).
+        weights: of the points (ne, ng).
+    """
+
+    def __init__(self, cells: Array, B: Array, weights: Array) -> None:
+        self.cells, self.weights = cells, weights
+        a, b = B[:, :, 0], B[:, :, 1]
+        weighted = weights[..., None] * a, weights[..., None] * b
+        # what each point of an element gives to its nodes and pairs of nodes, p before q
+        self._rows = np.concatenate([a, b], axis=1)  # (ne, 2 ng, k)
+        self.shapes = np.ascontiguousarray(np.concatenate(weighted, axis=1).swapaxes(1, 2))  # (ne, k, 2 ng)
+        pairs = [_outer(u, v) for u, v in ((weighted[0], a), (weighted[1], b), (weighted[0], b), (weighted[1], a))]
+        flat = np.concatenate(pairs, axis=1).reshape(len(cells), -1, cells.shape[1] ** 2)
+        self.products = np.ascontiguousarray(flat.swapaxes(1, 2))  # (ne, k k, 4 ng)
+
+    def tangents(self, x: Array) -> tuple[Array, Array]:
+        """p and q at the points (ne, ng, 3)."""
+        both = self._rows @ x[self.cells]
+        ng = self.weights.shape[1]
+        return both[:, :ng], both[:, ng:]
 
 
 def _outer(a: Array, b: Array) -> Array:
