@@ -106,11 +106,13 @@ def _general_blocks(A, F, G, v, lam, mu, R, B, K):
 
 @njit(cache=True, nogil=True)
 def linear_tangents(
-    x, cells, grads, volumes, material, codes, params, viscous, scale, chosen, owner, part, energies, slots, data, out
+    x, cells, grads, volumes, material, codes, params, viscous, scale, chosen, owner, part, energies, slots, data, out,
+    others,
 ):
     """Tangent into data and out -= d energy / d x for linear tetrahedra.
 
     viscous (nm, 2): moduli lambda and mu [Pa] of a viscous stiffness that is added to the tangent.
+    others: None if all materials are co-rotational: then no other law is compiled, which takes ten seconds. Else True.
     """
     F = np.empty((3, 3))
     P = np.empty((3, 3))
@@ -127,7 +129,9 @@ def linear_tangents(
         m = material[e]
         v = volumes[e] * scale[e]
         lam, mu = v * viscous[m, 0], v * viscous[m, 1]
-        if codes[m] == COROTATIONAL:
+        if others is None:  # noqa: SIM114  numba leaves out whole branches of such conditions
+            W = _corotational_blocks(params[m], F, G, v, lam, mu, P, R, c, d, K)
+        elif codes[m] == COROTATIONAL:
             W = _corotational_blocks(params[m], F, G, v, lam, mu, P, R, c, d, K)
         else:
             W = _total_tangent(codes[m], params[m], F, P, C, A)

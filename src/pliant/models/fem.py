@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from pliant._kernels import elements as kernels
-from pliant._kernels.material_codes import LINEAR
+from pliant._kernels.material_codes import COROTATIONAL, LINEAR
 from pliant._kernels.materials import volumetric
 from pliant._kernels.tetrahedra import linear_tangents
 from pliant.materials.material import Material
@@ -47,6 +47,7 @@ class FemModel(SolidModel):
         self._shared = Shared(self.layout.rest_nodes, [g.cells for g in self.layout.groups])
         self._points = sum(g.weights.size * g.cells.shape[1] / 4 for g in self.layout.groups)
         self._dry = np.zeros((len(self._codes), 2))  # no viscous moduli
+        self._others = None if (self._codes == COROTATIONAL).all() else True  # laws that need compiling
         bulk = np.array([volumetric(code, p, 1.0)[2] for code, p in zip(self._codes, self._params)])
         # Prisms have a constant thickness strain: they bend right with the modulus of plane stress at their points.
         plates = [_plate_share(k, m) for k, m in zip(bulk, self.materials)]
@@ -140,7 +141,8 @@ class FemModel(SolidModel):
             ):
                 share = (s, chosen, partition.owner, partition.name(part), e, place, data)
                 if single:
-                    linear_tangents(x, g.cells, *single, m, self._codes, self._params, moduli, *share, out)
+                    own = (m, self._codes, self._params, moduli)
+                    linear_tangents(x, g.cells, *single, *own, *share, out, self._others)
                 else:
                     kernels.quadrature_tangents(x, *self._quadrature(g, m), *share, out)
 
