@@ -109,3 +109,29 @@ def test_friction_with_more_contacts_than_motions():
         assert gap.min() > -1e-8
         assert np.abs(normal * gap).max() < 1e-7 * size
         assert (np.hypot(found.force[1::3], found.force[2::3]) <= 0.4 * normal + 1e-8 * size).all()
+
+
+def test_a_catheter_pushed_against_a_smooth_wall_swings_to_its_side():
+    """Bent upwards against its weight it is in balance, and unstable: it swings around its axis until it is held."""
+    model = pl.robots.entry("catheter").model()
+    wall = pl.Plane((0.1685, 0.0, 0.0), (-1.0, 0.0, 0.0))
+    state = pl.equilibrium(model, (0.003, 0.0008, 0.0017, 0.0003, 0.1403), obstacles=wall)
+    assert state.status is pl.Status.SNAPPED
+    assert state.iterations < 400
+    assert (state.contacts.forces > 0).any()
+    assert state.contacts.max_penetration < 1e-9
+    assert abs(model.locate(state, "tip").position[1]) > 0.05  # [m]
+
+
+def test_rows_that_come_and_go_need_a_new_system_where_it_was_built_on_them():
+    """A kept factorisation that held some rows fits as many rows only: a contact more, and the step is built anew."""
+    K = np.diag([-1.0, 4.0, 5.0])
+    C = np.array([[1.0, 0.1, 0.0], [0.9, 0.2, 0.3]])
+
+    def rows(n):
+        low = np.array([-np.inf, 0.0])[:n]
+        return Rows(C[:n], C[:n].T, np.zeros(n), low, np.full(n, np.inf), np.zeros(n), 1)
+
+    held = LinearSystem(K, rows(2), indefinite=True)
+    assert held.fits(rows(2)) and not held.fits(rows(1))
+    assert LinearSystem(np.abs(K), rows(2)).fits(rows(1))

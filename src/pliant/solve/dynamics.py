@@ -204,6 +204,9 @@ class Stepper:
                 system = None
                 continue
             rows = problem.rows(here.q, here.effort, command, contacts)
+            if system is not None and not system.fits(rows):
+                system = None
+                continue
             if K is not None:
                 # Contact forces act fully in the step that finds them: only what has an old value is blended with it.
                 matrix = level.matrix(problem.tangent(here.q, K, contacts, weight=weight), M)

@@ -24,19 +24,19 @@ from pliant.solve.commands import (
 from pliant.solve.far_start import far_start
 from pliant.solve.foreseen import Foreseen
 from pliant.solve.problem import Problem
-from pliant.solve.relaxation import Iterate, relax, unstable_motion
+from pliant.solve.relaxation import Iterate, pushed_off, relax
 from pliant.solve.step_length import descent, step_length
 from pliant.solve.unheld import loose_motions, sliding
 from pliant.state import State, Status
 
 Array = np.ndarray
 _LAST = 100  # linear solves kept for a last attempt when a path cannot be followed
+_FAR = 3  # times as many for a fall off an unstable equilibrium: a bent catheter swings around its axis
 _SHORTEST = 1e-3  # of the load change: shorter steps are not tried
 _FOLDING = (
     0.06  # of the load change: in steps up to this an inverted element is taken for the law's own answer
 )
 _PATIENCE = 10  # iterations without a shorter Newton step before giving up
-_PUSH = 1e-3  # of the robot's size: enough to leave a symmetric saddle
 _NEAR = 5e-3  # of the robot's size: after shorter steps the contacts that press are taken for those of the answer
 _STEP_TOLERANCE = 1e-8  # of the robot's size: Newton converges quadratically, so the next step would be 1e-16
 
@@ -348,14 +348,11 @@ def _continue(
 
 def _fall_off(problem: Problem, found: Iterate, u: Array, budget: int) -> Iterate:
     """Push a body off an unstable equilibrium (a symmetric one has no other way to leave it), and let it fall."""
-    motion = unstable_motion(problem, found, u)
-    out = Iterate(found.q, found.effort, found.contacts, found.iterations)
-    if motion is None:
-        return out
-    pushed = problem.model.retract(found.q, _PUSH * problem.length * motion)
-    near = Iterate(pushed, found.effort, found.contacts, found.iterations)
+    near = pushed_off(problem, found, u)
+    if near is None:
+        return Iterate(found.q, found.effort, found.contacts, found.iterations)
     smoothly = not any(float(getattr(o, "friction", 0.0)) > 0 for o in problem.obstacles)
-    return _fall(problem, near, u, np.zeros(problem.model.nv), min(budget, _LAST), monotone=smoothly)
+    return _fall(problem, near, u, np.zeros(problem.model.nv), min(budget, _FAR * _LAST), monotone=smoothly)
 
 
 def _fall(problem: Problem, origin: Iterate, u: Array, offset: Array, budget: int, *, monotone: bool) -> Iterate:

@@ -129,8 +129,12 @@ class LinearSystem:
         own = np.einsum("ii->i", self.W)
         return bool((np.abs(own) > _SINGULAR * np.maximum(size, 1e-300))[size > 0.0].any())
 
+    def fits(self, rows: Rows) -> bool:
+        """Can the same factorisation serve other rows? What was built on certain rows needs as many of them."""
+        return self._held is None or len(self._held) == rows.size
+
     def at(self, rows: Rows) -> LinearSystem:
-        """The same factorisation with other rows (a simplified Newton step)."""
+        """The same factorisation with other rows that fit (a simplified Newton step)."""
         other = copy(self)
         other.rows = rows
         if rows.size:
@@ -218,6 +222,9 @@ class _Stiffened(LinearSystem):
         rho = 1e3 * float(np.abs(_diagonal(K)).max()) / max(float((C * C).sum(axis=1).min()), 1e-300)
         self._rho, self._push = rho, rho * rows.columns[:, self._fixed]
         super().__init__(K + self._push @ C, rows, shift)
+
+    def fits(self, rows: Rows) -> bool:
+        return rows.size == self.rows.size
 
     def solve(self, force: Array, value: Array | None = None, start: Array | None = None) -> Step:
         value = self.rows.value if value is None else value

@@ -25,6 +25,8 @@ Array = np.ndarray
 _NEAR = 1e-3  # of the robot's size: steps below this are worth a try of Newton's method
 _FUTILE = 8  # damped steps in a row that moved less than the next constant before the fall is over
 _STILL = 1e-7  # of the robot's size
+_PUSHES = 3  # off unstable equilibria, in one fall
+_PUSH = 1e-3  # of the robot's size: enough to leave a symmetric saddle
 
 
 @dataclass
@@ -69,6 +71,7 @@ def relax(
     failed.status = Status.STALLED
     limit = spent + budget
     waiting, patience, still, near = 0, 1, 0, np.inf
+    pushes = 0
     while spent < limit:
         contacts = problem.detect(q, contacts)
         force, K = linearise(model, q, effort)
@@ -108,10 +111,26 @@ def relax(
             spent = polished.iterations
             if polished.status.ok and polished.stable is not False:
                 return polished
+            if polished.status is Status.UNSTABLE and pushes < _PUSHES:
+                away = pushed_off(problem, polished, u)
+                if away is not None:
+                    q, effort, contacts = away.q, away.effort, away.contacts
+                    pushes, shift = pushes + 1, 1e-2
+                    waiting, patience, still, near = 0, 1, 0, np.inf
+                    continue
             if still >= _FUTILE:
                 break
     failed.iterations = spent
     return failed
+
+
+def pushed_off(problem: Problem, found: Iterate, u: Array) -> Iterate | None:
+    """Beside an unstable equilibrium (a symmetric one has no other way to be left); None if it is stable after all."""
+    motion = unstable_motion(problem, found, u)
+    if motion is None:
+        return None
+    beside = problem.model.retract(found.q, _PUSH * problem.length * motion)
+    return Iterate(beside, found.effort, found.contacts, found.iterations)
 
 
 def unstable_motion(problem: Problem, found: Iterate, u: Array) -> Array | None:
