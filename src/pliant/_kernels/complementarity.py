@@ -1,7 +1,9 @@
 """Compiled solvers of dense linear complementarity problems.
 
-Gauss-Seidel sweeps bring the unknowns near the solution; principal pivoting finishes to machine precision. Boxed rows
-and Coulomb contacts are in `_kernels.coulomb`.
+Gauss-Seidel sweeps bring the unknowns near the solution; principal pivoting finishes to machine precision. Where
+contacts are more than motions W is singular and pivots go in circles: there the problem is the optimality condition of
+a quadratic program over nonnegative forces, whose active set can be walked downhill. Boxed rows and Coulomb contacts
+are in `_kernels.coulomb`.
 """
 
 from __future__ import annotations
@@ -9,7 +11,11 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
+from pliant._kernels.lapack import NO, TRANS, address, dpotrf, dtrsv
 from pliant._kernels.qp import OPTIMAL, solve_dense_qp
+
+_LARGE = 40  # from this size on LAPACK is faster than loops
+_PIVOTS = 60  # block pivots before a singular W is suspected
 
 
 @njit(cache=True)
@@ -46,9 +52,26 @@ def sweep_lcp(W, q, lam, sweeps, tolerance):
 
 
 @njit(cache=True)
+def _large_cholesky(A, b):
+    """`cholesky_solve` by LAPACK. A is symmetric: rows may be taken for columns."""
+    n = b.size
+    own = np.diag(A).copy()
+    if dpotrf(n, address(A, 0), n) != 0:
+        return False
+    for j in range(n):
+        if not A[j, j] * A[j, j] > 1e-13 * own[j]:
+            return False
+    dtrsv(NO, n, address(A, 0), n, address(b, 0))
+    dtrsv(TRANS, n, address(A, 0), n, address(b, 0))
+    return True
+
+
+@njit(cache=True)
 def cholesky_solve(A, b):
     """Overwrite b with A^-1 b for symmetric A (overwritten); False if A is not safely positive definite."""
     n = b.size
+    if n > _LARGE:
+        return _large_cholesky(A, b)
     for j in range(n):
         floor = 1e-13 * A[j, j]
         v = A[j, j]
@@ -167,6 +190,107 @@ def pivot_lcp(W, q, lam, symmetric, max_pivots):
 
 
 @njit(cache=True)
+def nonnegative(W, extra, q, lam, max_solves):
+    """Least 1/2 lam' (W + diag(extra)) lam + q' lam over lam >= 0, downhill from face to face (Lawson and Hanson).
+
+    W + diag(extra) is positive definite; lam >= 0 is where to start and is overwritten. True on success.
+    """
+    n = q.size
+    on = lam > 0.0
+    rows = np.empty(n, np.int64)
+    pull = np.empty(n)
+    alone = False  # add one row only: several at once were all refused
+    for _ in range(max_solves):
+        k = 0
+        for i in range(n):
+            if on[i]:
+                rows[k] = i
+                k += 1
+            else:
+                lam[i] = 0.0
+        A, b = np.empty((k, k)), np.empty(k)
+        for a in range(k):
+            i = rows[a]
+            b[a] = -q[i]
+            for c in range(k):
+                A[a, c] = W[i, rows[c]]
+            A[a, a] += extra[i]
+        if k and not cholesky_solve(A, b):
+            return False
+        part, refused, fresh = 1.0, 0, 0
+        for a in range(k):
+            i = rows[a]
+            fresh += lam[i] == 0.0
+            if b[a] <= 0.0:
+                if lam[i] == 0.0:
+                    on[i] = False
+                    refused += 1
+                else:
+                    part = min(part, lam[i] / (lam[i] - b[a]))
+        if refused > 0:
+            alone = refused == fresh
+            if not alone:
+                continue
+        if refused == 0 and part < 1.0:
+            for a in range(k):
+                i = rows[a]
+                lam[i] += part * (b[a] - lam[i])
+                if b[a] <= 0.0 and lam[i] <= 1e-14 * abs(b[a]):
+                    lam[i], on[i] = 0.0, False
+            continue
+        if refused == 0:
+            for a in range(k):
+                lam[rows[a]] = b[a]
+        worst = 0.0
+        for i in range(n):
+            pull[i] = 0.0
+            if on[i]:
+                continue
+            d, scale = q[i], abs(q[i])
+            for a in range(k):
+                term = W[i, rows[a]] * lam[rows[a]]
+                d += term
+                scale += abs(term)
+            if d < -1e-13 * scale:
+                pull[i] = d / np.sqrt(W[i, i] + extra[i])
+                worst = min(worst, pull[i])
+        if worst == 0.0:
+            return True
+        for i in range(n):
+            if pull[i] < 0.0 and (pull[i] <= worst if alone else pull[i] <= 0.3 * worst):
+                on[i] = True
+                if alone:
+                    break
+        alone = False
+    return False
+
+
+@njit(cache=True)
+def downhill_lcp(W, q, lam, tolerance):
+    """The LCP of a symmetric positive semidefinite W by proximal steps of `nonnegative`; returns the residual."""
+    n = q.size
+    extra, shifted, start = np.empty(n), np.empty(n), lam.copy()
+    best = lcp_residual(W, q, lam)
+    # without a solution forces grow as far as the proximal weight lets them
+    most = 1e6 * np.max(np.abs(q) / np.diag(W))
+    for eps in (1e-9, 1e-10, 1e-11, 1e-8, 1e-8):
+        for i in range(n):
+            extra[i] = eps * W[i, i]
+            shifted[i] = q[i] - extra[i] * start[i]
+        here = start.copy()
+        if not nonnegative(W, extra, shifted, here, 3 * n + 50) or np.max(here) > most:
+            continue
+        residual = lcp_residual(W, q, here)
+        start[:] = here
+        if residual < best:
+            best = residual
+            lam[:] = here
+        if best <= tolerance:
+            break
+    return best
+
+
+@njit(cache=True)
 def lemke(W, q, lam, max_pivots):
     """Lemke's method with a covering vector of ones; exact for positive semidefinite W. True on success."""
     n = q.size
@@ -217,12 +341,17 @@ def solve_lcp(W, q, lam, symmetric, tolerance, max_iterations):
     n = q.size
     used = sweep_lcp(W, q, lam, min(8, max_iterations), tolerance)
     keep = lam.copy()
-    done, pivots = pivot_lcp(W, q, lam, symmetric, 5 * n + 30)
+    done, pivots = pivot_lcp(W, q, lam, symmetric, min(_PIVOTS, 5 * n + 30) if symmetric else 5 * n + 30)
     used += pivots
     residual = lcp_residual(W, q, lam)
     if done and residual <= tolerance:
         return residual, used
     lam[:] = keep
+    if symmetric:
+        residual = downhill_lcp(W, q, lam, tolerance)
+        if residual <= tolerance:
+            return residual, used
+        keep[:] = lam
     used += sweep_lcp(W, q, lam, max(max_iterations - used, 0), 0.1 * tolerance)
     residual = lcp_residual(W, q, lam)
     if residual <= tolerance:

@@ -265,22 +265,27 @@ def solve_contact(
     wanted = mu.copy()
     lo, hi = np.ascontiguousarray(low[rows]), np.ascontiguousarray(high[rows])
     lam[rows] = np.clip(lam[rows], lo, hi)
-    # more contacts than motions make W singular, where sweeps crawl: few of them decide whether they do
-    first = min(max_iterations, _FEW) if index.size and np.isfinite(mu).all() else max_iterations
-    problem: tuple[Any, ...] = (W_, q_ - shift, rows, lo, hi, index if index.size else None)
-    residual, sweeps = coulomb.solve_contact(*problem, mu, lam, states, tolerance, first)
-    if residual > tolerance and first < max_iterations:
-        close = _proximal(problem, wanted, lam, states, tolerance, max_iterations - first)
-        residual, sweeps, mu = min(close.residual, residual), sweeps + close.sweeps, close.mu
-        if close.residual > tolerance and sweeps < max_iterations:
-            again, mu = lam.copy(), wanted.copy()
-            left, more = coulomb.solve_contact(*problem, mu, again, states, tolerance, max_iterations - sweeps)
-            lam, residual, sweeps = again, left, sweeps + more
-    if residual > tolerance and not index.size and not lo.any() and np.isposinf(hi).all():
-        # contacts close to each other are nearly one, where sweeps crawl: unilateral rows alone can be pivoted
+    residual, sweeps = np.inf, 0
+    if not index.size and not lo.any() and np.isposinf(hi).all():
+        # unilateral rows alone can be pivoted, where sweeps crawl if contacts are nearly one
         pivoted = solve_lcp(W_, q_ - shift, start=lam, tolerance=tolerance, max_iterations=max_iterations)
-        if pivoted.residual < residual:
-            lam, residual, sweeps = pivoted.force, pivoted.residual, sweeps + pivoted.iterations
+        lam, residual, sweeps = pivoted.force, pivoted.residual, pivoted.iterations
+    if residual > tolerance:
+        # more contacts than motions make W singular, where sweeps crawl: few of them decide whether they do
+        first = min(max_iterations, _FEW) if index.size and np.isfinite(mu).all() else max_iterations
+        problem: tuple[Any, ...] = (W_, q_ - shift, rows, lo, hi, index if index.size else None)
+        other = lam.copy()
+        found, more = coulomb.solve_contact(*problem, mu, other, states, tolerance, first)
+        sweeps += more
+        if found < residual:
+            lam, residual = other, found
+        if residual > tolerance and first < max_iterations:
+            close = _proximal(problem, wanted, lam, states, tolerance, max_iterations - first)
+            residual, sweeps, mu = min(close.residual, residual), sweeps + close.sweeps, close.mu
+            if close.residual > tolerance and sweeps < max_iterations:
+                again, mu = lam.copy(), wanted.copy()
+                left, more = coulomb.solve_contact(*problem, mu, again, states, tolerance, max_iterations - sweeps)
+                lam, residual, sweeps = again, left, sweeps + more
     delta = W_ @ lam + q_
     if residual > tolerance:
         status = ComplementarityStatus.NOT_CONVERGED
