@@ -37,7 +37,8 @@ def main(quick: bool = False) -> float:
     print(f"forward check: {1e3 * np.linalg.norm(model.locate(again, 'tip').position - path[len(run) // 3]):.1e} mm")
     if not quick:
         print("wrote", run.save("out/trunk_path.npz"))
-        print("wrote", pl.snapshot(model, run[len(run) // 4], "out/trunk_path.png", title="trunk on its path"))
+        pose, picture = run[len(run) // 4], "out/trunk_path.png"
+        print("wrote", pl.snapshot(model, pose, picture, marks=path, title="trunk on its path", camera=(-55, 32)))
         ranges = {f"long{i}": (0.0, 0.03) for i in range(1, 5)}
         space = workspace(model, ranges=ranges, samples=120)
         print("wrote", space.plot("out/trunk_workspace.png"), f"({len(space.reached)} points reached)")

@@ -43,8 +43,8 @@ def main(quick: bool = False) -> float:
     off = np.linalg.norm(model.locate(again, "tip").position - run.points["tip"][worst])
     print(f"forward check with contact: {again.status}, {1e3 * off:.1e} mm")
     if not quick:
-        picture = pl.snapshot(model, run[worst], "out/trunk_cylinders.png", obstacles=posts, camera=(-70, 12))
-        print("wrote", picture)
+        picture = "out/trunk_cylinders.png"
+        print("wrote", pl.snapshot(model, again, picture, obstacles=posts, marks=path, camera=(-70, 12)))
     return float(error.max())
 
 

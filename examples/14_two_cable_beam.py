@@ -58,8 +58,8 @@ def main(quick: bool = False) -> float:
         figure.colorbar(shown, ax=left, label="log10 of the cost [m^2]")
         right.pcolormesh(axis, axis, picture.region.T, cmap="tab20", shading="auto")
         for axes, title in ((left, "cost"), (right, "contact set")):
-            axes.plot(*local.effort, "w^", ms=9, mec="k", label="local")
-            axes.plot(*best.effort, "w*", ms=13, mec="k", label="best")
+            axes.plot(*local.effort, "w^", ms=9, mec="k", label="local", clip_on=False, zorder=3)
+            axes.plot(*best.effort, "w*", ms=13, mec="k", label="best", clip_on=False, zorder=3)
             axes.set(title=title, xlabel="tension of the top cable [N]", ylabel="tension of the bottom cable [N]")
         left.legend()
         Path("out").mkdir(exist_ok=True)

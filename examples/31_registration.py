@@ -65,7 +65,7 @@ def main(quick: bool = False) -> float:
     print(f"found {found}; true: upper -0.4, lower 0.5, push 0.06 N, press 0.03 N")
     print(f"DICE before {before:.3f}, after {after:.4f}")
     if not quick:
-        print("wrote", pl.snapshot(model, command.state, "out/registration.png"))
+        print("wrote", pl.snapshot(model, command.state, "out/registration.png", marks=seen))
     return after
 
 

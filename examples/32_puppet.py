@@ -64,7 +64,8 @@ def main(quick: bool = False) -> float:
     )
     print(f"{1e3 * np.median(run.elapsed):.0f} ms per frame; slackest string {run.effort.min():.1e} N")
     if not quick:
-        print("wrote", pl.snapshot(model, run[len(run) // 2], "out/puppet.png", camera=(-80, 8)))
+        half = len(run) // 2
+        print("wrote", pl.snapshot(model, run[half], "out/puppet.png", marks=home + moves[half], camera=(-80, 8)))
     return float(error.mean())
 
 

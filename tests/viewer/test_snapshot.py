@@ -2,8 +2,10 @@ import numpy as np
 import pytest
 from PIL import Image
 
+from pliant.contact import Plane
 from pliant.errors import ArgumentError
 from pliant.viewer.camera import Camera
+from pliant.viewer.scene import PLANE_REACH, Scene
 from pliant.viewer.snapshot import snapshot, snapshot_image
 
 
@@ -70,3 +72,22 @@ def test_only_png_files_are_written(box, tmp_path, name):
     with pytest.raises(ArgumentError, match=r"\.png"):
         snapshot(box, None, tmp_path / name)
     assert not list(tmp_path.iterdir())
+
+
+def test_marks_are_red_and_in_the_picture(box):
+    def red(marks):
+        r, g, b = np.moveaxis(small(box, box.solve(box, np.zeros(2)), field="none", marks=marks), 2, 0)
+        return int(((r > g + 80) & (r > b + 80)).sum())
+
+    assert red([(0.0, 0.0, 0.05), (0.1, 0.0, 0.05)]) >= red(()) + 4
+    with pytest.raises(ArgumentError, match="marks"):
+        small(box, None, marks=[(1.0, 2.0)])
+
+
+def test_a_plane_is_drawn_near_the_robot_and_no_farther(box):
+    wall = Plane(point=(0.0, 5.0, 0.0), normal=(0.0, -1.0, 0.0), extent=40.0)
+    scene, state = Scene(box, obstacles=[wall]), box.solve(box, np.zeros(2))
+    vertices = scene.picture(state).obstacles[0][0]
+    assert np.allclose(vertices[:, 1], 5.0)
+    middle = box.skin_positions(state.q).mean(axis=0)
+    assert np.abs(vertices - middle)[:, [0, 2]].max() == pytest.approx(PLANE_REACH * scene.size)

@@ -77,11 +77,12 @@ class Workspace:
         points = 1e3 * self.reached
         for k, (i, j) in enumerate(((0, 1), (0, 2), (1, 2))):
             axes = figure.add_subplot(1, 3, k + 1)
-            axes.scatter(points[:, i], points[:, j], s=6, c=points[:, 3 - i - j], cmap="viridis")
+            drawn = axes.scatter(points[:, i], points[:, j], s=6, c=points[:, 3 - i - j], cmap="viridis")
+            figure.colorbar(drawn, ax=axes, location="top", label=f"{'xyz'[3 - i - j]} [mm]", shrink=0.7)
             axes.set_xlabel(f"{'xyz'[i]} [mm]")
             axes.set_ylabel(f"{'xyz'[j]} [mm]")
             axes.set_aspect("equal", "datalim")
-        figure.suptitle(f"{self.point}: {len(points)} of {len(self.status)} samples")
+        figure.suptitle(f"{self.point}: {len(points)} of {len(self.status)} samples reached")
         out = Path(path)
         out.parent.mkdir(parents=True, exist_ok=True)
         figure.savefig(out, dpi=110)

@@ -20,6 +20,7 @@ from pliant.viewer.surface import split_creases, tube
 Array = np.ndarray
 HIDDEN = 0.28  # how strongly cables inside the body shine through it
 SOLID, SHEET = 0.6, 0.3  # opacity of obstacles, and of planes
+MARK = 0.0075  # radius of a mark, relative to the robot
 INK = (60, 66, 78)
 
 
@@ -29,6 +30,7 @@ def snapshot(
     path: str | Path,
     *,
     obstacles: tuple[Any, ...] | list[Any] = (),
+    marks: Any = (),
     camera: Camera | tuple[float, float] | None = None,
     size: tuple[int, int] = (960, 720),
     field: str = "displacement",
@@ -46,6 +48,7 @@ def snapshot(
         state: the state; None for the rest shape.
         path: file to write, which ends in .png; its folder is made.
         obstacles: obstacles to draw.
+        marks: places to mark with red balls [m] (n, 3): targets, a path, what was measured.
         camera: a `Camera`, or (azimuth, elevation) [degrees]; fits the robot by default.
         size: width and height [pixels].
         field: "displacement", "strain", "stress" or "none".
@@ -66,6 +69,7 @@ def snapshot(
         model,
         state,
         obstacles=obstacles,
+        marks=marks,
         camera=camera,
         size=size,
         field=field,
@@ -88,6 +92,7 @@ def snapshot_image(
     state: State | None,
     *,
     obstacles: tuple[Any, ...] | list[Any] = (),
+    marks: Any = (),
     camera: Camera | tuple[float, float] | None = None,
     size: tuple[int, int] = (960, 720),
     field: str = "displacement",
@@ -108,9 +113,11 @@ def snapshot_image(
     if not np.isfinite(picture.vertices).all():
         raise ArgumentError("state", "its shape is not finite", "a state of a solve that succeeded")
     low, high = scene.span(picture) if span is None else span
-    layers = picture_layers(picture, scene.size, low=low, high=high, opacity=opacity)
+    places = _places(marks)
+    red = Layer(*shapes.balls(places, MARK * scene.size), colours.TARGET, shadow=False)
+    layers = [red, *picture_layers(picture, scene.size, low=low, high=high, opacity=opacity)]
     aim = camera if isinstance(camera, Camera) else Camera(*camera) if camera is not None else Camera()
-    seen = np.concatenate([picture.vertices, *picture.cables.values()])
+    seen = np.concatenate([picture.vertices, *picture.cables.values(), places])
     view = View.fit(aim, seen, width * factor, height * factor, margin=1.2)
     floor = float(min(scene.surface.vertices(scene.rest)[:, 2].min(), picture.vertices[:, 2].min()))
     cell = 10.0 ** np.floor(np.log10(scene.size / 4))
@@ -182,6 +189,16 @@ def _annotate(
         draw.text((x + length / 2, below), label, fill=INK, font=small, anchor="ma")
         draw.text((x + length, below), number(span[1]), fill=INK, font=small, anchor="ra")
     return np.asarray(image)
+
+
+def _places(marks: Any) -> Array:
+    """Places to mark [m] (n, 3)."""
+    places = np.asarray(marks, float)
+    if not places.size:
+        return np.zeros((0, 3))
+    if places.shape[-1:] != (3,) or places.ndim > 2 or not np.isfinite(places).all():
+        raise ArgumentError("marks", f"an array of shape {places.shape}", "finite positions (n, 3)")
+    return places.reshape(-1, 3)
 
 
 def _check(size: tuple[int, int], supersample: int, opacity: float) -> tuple[int, int, int]:
