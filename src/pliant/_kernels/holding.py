@@ -111,3 +111,22 @@ def resolve(flexibility, added, rows, scale, parts):
     half = M @ L
     dtrsm(LEFT, NO, k, k, address(B, 0), k, address(half, 0), k)
     return M - half @ half.T, rho
+
+
+@njit(cache=True)
+def add_springs(rows, diagonal, stiffness, extra):
+    """Springs on coordinates with derivatives rows (m, n), where that is a single entry: at least as stiff as the mean.
+
+    stiffness (m,) is zero where there is none; extra (n,) += what they add to the diagonal.
+    """
+    typical = diagonal.mean()
+    for i in range(len(rows)):
+        where, count = 0, 0
+        for j in range(rows.shape[1]):
+            if rows[i, j] != 0.0:
+                where = j
+                count += 1
+        stiffness[i] = 0.0
+        if count == 1:
+            stiffness[i] = max(diagonal[where], typical)
+            extra[where] += stiffness[i] * rows[i, where] ** 2

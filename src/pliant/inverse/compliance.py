@@ -84,7 +84,7 @@ class Compliance:
             W, self._half = W[:, lead:], Y[:, lead:]
             if holding is not None:
                 W = self._hold(W, lead, 1 + nu, holding)
-            self.total = float(W.sum())
+            self.total = float(np.add.reduce(W, axis=None))
             self.own = W[lead + 1 : lead + 1 + nu] if symmetric else W[count : count + nu]
             self.contacts = W[lead + 1 + nu :]
             top = W

@@ -21,6 +21,7 @@ from typing import Any
 
 import numpy as np
 
+from pliant._kernels.holding import add_springs
 from pliant.algebra.factorisation import NotPositiveDefinite
 from pliant.inverse.compliance import Compliance
 from pliant.inverse.holding import Holding, hold
@@ -262,15 +263,9 @@ def _with_springs(seen: Any, q: Array, K: Any) -> tuple[Any, dict[int, float]]:
         return K, {}
     dense = isinstance(K, np.ndarray)
     diagonal = np.abs(np.diagonal(K) if dense else K.diagonal())
-    extra = np.zeros(len(diagonal))
-    typical = float(diagonal.mean())
-    rows = seen.displacement_rows(q)[slides]
-    line, column = rows.nonzero()
-    alone = np.bincount(line, minlength=len(slides))[line] == 1
-    line, column = line[alone], column[alone]
-    stiff = np.maximum(diagonal[column], typical)
-    np.add.at(extra, column, stiff * rows[line, column] ** 2)
-    springs = {slides[i]: k for i, k in zip(line.tolist(), stiff.tolist())}
+    extra, stiff = np.zeros(len(diagonal)), np.empty(len(slides))
+    add_springs(np.ascontiguousarray(seen.displacement_rows(q)[slides]), diagonal, stiff, extra)
+    springs = {i: k for i, k in zip(slides, stiff.tolist()) if k}
     if not dense:
         return K.add_diagonal(extra), springs
     K = K.copy()

@@ -162,11 +162,11 @@ def finish(problem: QPCC, found: Any, state: States, third: Any, **options: Any)
         status = QPCCStatus.RELAXED
     taken = set(path.tolist())
     pieces = tuple(Piece(s, v, i in taken) for i, (s, v) in enumerate(zip(visited, costs.tolist())))
-    return QPCCSolution(
+    return QPCCSolution.trusted(
         effort=effort, contact=contact, effector=values[0], displacement=values[1], gap=values[2], objective=objective,
         contact_set=state, pivots=pivots, pieces=pieces, iterations=iterations, residual=worst, status=status,
         lower_bound=-np.inf, notices=tuple(notices), dual_effort=duals[0], dual_displacement=duals[1],
-        dual_rows=duals[2], friction_ratio=friction_ratio(contact, problem.rows_per_contact),
+        dual_rows=duals[2], friction_ratio=friction_ratio(contact, problem.rows_per_contact), nodes=0,
     )  # fmt: skip
 
 

@@ -221,6 +221,13 @@ class QPCCSolution:
     friction_ratio: Array
     nodes: int = 0
 
+    @classmethod
+    def trusted(cls, **fields: Any) -> QPCCSolution:
+        """From all fields, at the cost of a dictionary: for inner loops."""
+        solution = object.__new__(cls)
+        solution.__dict__.update(fields)
+        return solution
+
     @property
     def gap_proof(self) -> float:
         """objective - lower_bound: zero proves the global minimum."""

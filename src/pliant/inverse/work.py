@@ -133,7 +133,7 @@ def problem_of(condensed: Condensed, work: Work, options: Options, shift: Any, r
         "rows_per_contact": options.rows, "friction": None,
     }  # fmt: skip
     # Sums tell whether everything is finite; if not, the checks say what is not.
-    total = condensed.compliance.total + de.sum() + a.free.sum() + gap.sum() + C.sum()
+    total = condensed.compliance.total + np.add.reduce(np.concatenate((de, a.free, gap, C.ravel())))
     return QPCC.trusted(**fields) if np.isfinite(total) else QPCC(**fields)
 
 
