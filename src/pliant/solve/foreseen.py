@@ -8,6 +8,7 @@ all of them had been there.
 from __future__ import annotations
 
 from copy import copy
+from typing import Any
 
 import numpy as np
 
@@ -19,7 +20,7 @@ Array = np.ndarray
 #: As few rows as this are all taken at once.
 FEW = 12
 #: Violated rows that are taken in one go, those that are violated most.
-BATCH = 12
+BATCH = 24
 
 
 class Foreseen:
@@ -68,7 +69,7 @@ class Foreseen:
             self._taken = np.concatenate([self._taken, worst])
             self.contacts = self._all.selected(self._taken)
             self.rows = problem.rows(*self._given[1:], self.contacts)
-            system = _extended(system, self.rows)
+            system = _extended(system, self.rows, self._slopes[self._taken])
             step = system.solve_from(free)
         return system, step
 
@@ -88,14 +89,15 @@ def _rigid(contacts: Contacts) -> bool:
     return bool((np.abs(contacts.weights.sum(axis=1)) > 0.5).all())
 
 
-def _extended(system: LinearSystem, rows: Rows) -> LinearSystem:
-    """The same factorisation with more rows; those that it has come first."""
-    known = system.rows.size
+def _extended(system: LinearSystem, rows: Rows, slopes: Any) -> LinearSystem:
+    """The same factorisation with more rows; those that it has come first. `slopes` are the rows of the contacts."""
+    known, n = system.rows.size, rows.drives
     other = copy(system)
     if system._held is not None:
         other._held = np.concatenate([system._held, np.zeros(rows.size - known, dtype=bool)])
     other.rows = rows
     other.flexibility = np.hstack([system.flexibility, system.factor.solve(rows.columns[:, known:])])
-    other.W = rows.rows @ other.flexibility
-    _soften(other.W, rows.drives)
+    # rows of contacts have few entries
+    other.W = np.vstack([rows.rows[:n] @ other.flexibility, slopes @ other.flexibility])
+    _soften(other.W, n)
     return other
