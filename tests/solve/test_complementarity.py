@@ -328,3 +328,20 @@ def test_unilateral_rows_that_are_nearly_equal_are_pivoted_where_sweeps_crawl(se
     assert found.status.success
     assert found.force.min() >= 0.0
     assert found.value.min() > -1e-10 * np.abs(q).max()
+
+
+@pytest.mark.parametrize(("contacts", "motions"), [(60, 25), (200, 90)])
+def test_more_contacts_than_motions_are_solved_exactly_and_quickly(contacts, motions):
+    """W is singular: pivots would go in circles. Forces are not unique, gaps are."""
+    rng = np.random.default_rng(contacts)
+    J = rng.normal(size=(contacts, motions))
+    W = J @ J.T / motions
+    forces, gaps = np.maximum(rng.normal(size=(2, contacts)), 0.0)
+    q = -W @ forces + np.where(forces > 0.0, 0.0, gaps)
+    s = solve_lcp(W, q, tolerance=1e-12)
+    assert s.status is ComplementarityStatus.SOLVED
+    assert s.iterations < 8 + 60 + 10
+    assert s.force.min() >= 0.0
+    assert s.gap.min() > -1e-10
+    assert abs(s.force @ s.gap) < 1e-9
+    np.testing.assert_allclose(s.gap, W @ forces + q, atol=1e-9)
