@@ -6,7 +6,7 @@ import pytest
 import pliant as pl
 from pliant.bodies import SoftBody
 from pliant.contact import Box, Detector, MeshObstacle, Pose, Sphere
-from pliant.contact.passage import went_through
+from pliant.contact.passage import flew_through, went_through
 from pliant.contact.surface import surface_of
 from pliant.geometry import TetMesh
 from pliant.materials import Corotational
@@ -60,3 +60,39 @@ def test_a_step_that_goes_through_a_wall_says_so():
     assert state.status is Status.PENETRATING
     assert "wall" in state.notes[0]
     assert stepper.step(state, None, 1e-3).ok  # it is behind the wall now
+
+
+def two_blocks():
+    blocks = [
+        SoftBody(name, TetMesh.box((0.04, 0.04, 0.02), (2, 2, 1), low), Corotational.from_young(1e5, 0.3, density=1000))
+        for name, low in (("lower", (0.0, 0.0, 0.0)), ("upper", (0.003, 0.004, 0.05)))
+    ]
+    return pl.FemModel(Robot("blocks", tuple(blocks), (), gravity=(0, 0, 0)))
+
+
+def test_soft_bodies_that_fly_through_each_other_within_one_step_say_so():
+    """Neither pose shows it; bodies that fly together, side by side or not far enough are not accused."""
+    model = two_blocks()
+    stepper = pl.Stepper(model, obstacles=[pl.BodyContact(0, 1)])
+    start = stepper.start(None)
+    assert model.nv == 3 * model.skin.size  # every node is on the skin
+    upper = (model.skin.body == 1)[:, None]
+    down, aside = np.where(upper, [0.0, 0.0, -20.0], 0.0), np.where(upper, [20.0, 0.0, 0.0], 0.0)
+    state = stepper.step(start.but(v=down.ravel()), None, 1e-2)
+    assert state.status is Status.PENETRATING
+    assert state.notes[0].startswith("passed through upper (by lower)")
+    assert stepper.step(start.but(v=0.1 * down.ravel()), None, 1e-2).ok
+    assert stepper.step(start.but(v=aside.ravel()), None, 1e-2).ok
+    together = np.tile([0.0, 0.0, -20.0], model.nv // 3)
+    assert stepper.step(start.but(v=together), None, 1e-2).ok
+
+
+def test_bodies_that_turn_together_or_slide_past_each_other_are_not_accused():
+    model = two_blocks()
+    surface, y = surface_of(model.skin), np.asarray(model.skin_positions(model.rest))
+    turn = np.array([[0.0, -1.0, 0.0], [1.0, 0.0, 0.0], [0.0, 0.0, 1.0]])
+    assert not flew_through(surface, y, y @ turn.T, 0, 1, tolerance=1e-5)
+    slid = y + np.where((surface.body == 1)[:, None], [0.5, 0.0, -0.02], 0.0)
+    assert not flew_through(surface, y, slid, 0, 1, tolerance=1e-5)
+    through = y + np.where((surface.body == 1)[:, None], [0.0, 0.0, -0.1], 0.0)
+    assert flew_through(surface, y @ turn.T, through, 0, 1, tolerance=1e-5)

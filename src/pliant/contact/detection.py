@@ -20,7 +20,7 @@ from pliant.contact.layers import VolumeGrid, volume_contacts
 from pliant.contact.mesh import MeshObstacle
 from pliant.contact.obstacles import Obstacle, positive
 from pliant.contact.pairs import BodyContact, ContactPairs, SelfContact, SoftContact
-from pliant.contact.passage import went_through
+from pliant.contact.passage import flew_through, went_through
 from pliant.contact.pipes import against_pipe
 from pliant.contact.proximity import as_contacts, behind_at_rest, feature_pairs, without_vertices
 from pliant.contact.retention import PAIR, retained
@@ -206,7 +206,7 @@ class Detector:
         self, before: Array, after: Array, previous: Contacts | None, obstacles: Sequence[Obstacle | SoftContact],
         *, tolerance: float,
     ) -> tuple[str, ...]:  # fmt: skip
-        """Names of rigid obstacles that the skin went through on its way between two configurations.
+        """Names of obstacles and bodies that the skin went through on its way between two configurations.
 
         Nothing is looked at where the way is shorter than the alarm distance: there contacts are foreseen. `previous`
         tells where the obstacles were before; `tolerance` is a depth that does not count [m].
@@ -223,6 +223,12 @@ class Detector:
                 continue
             if went_through(self.surface, x, y, o, pose, tolerance=tolerance):
                 names.append(o.name)
+        if float(np.linalg.norm(np.ptp(y - x, axis=0))) > self.alarm:  # bodies that move together do not meet
+            soft = [i for i, o in enumerate(obstacles) if i in self._near and not isinstance(o, Obstacle)]
+            meeting = np.logical_or.reduce([self._near[i].allowed for i in soft]) if soft else np.zeros((0, 0))
+            for a, b in np.argwhere(np.triu(meeting, 1)):
+                if flew_through(self.surface, x, y, a, b, tolerance=tolerance):
+                    names.append(f"{self.model.robot.bodies[b].name} (by {self.model.robot.bodies[a].name})")
         return tuple(names)
 
     def _pairs(self, x: Array, marker: ContactPairs, index: int) -> Contacts:

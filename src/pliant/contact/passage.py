@@ -1,9 +1,10 @@
-"""Passage: did a skin go through an obstacle from one pose to the next, so fast that neither pose shows it?"""
+"""Passage: did a skin go through an obstacle or a body from one pose to the next, so fast that neither shows it?"""
 
 from __future__ import annotations
 
 import numpy as np
 
+from pliant.contact.mesh import MeshObstacle
 from pliant.contact.obstacles import Obstacle, Pose
 from pliant.contact.surface import Surface
 
@@ -47,6 +48,46 @@ def went_through(
     return False
 
 
+def flew_through(surface: Surface, before: Array, after: Array, a: int, b: int, *, tolerance: float) -> bool:
+    """True if one of two soft bodies went through the other, on whichever side it came out.
+
+    Each is in turn taken for a rigid obstacle in its later shape, moved as its points moved on the whole; points of the
+    other then go through it or not. What it deformed in between is not seen.
+
+    Args:
+        surface: of the skin of all bodies.
+        before: positions of its vertices [m] (n, 3).
+        after: positions later [m] (n, 3).
+        a, b: the bodies.
+        tolerance: depth that does not count [m].
+    """
+    for solid, other in ((a, b), (b, a)):
+        part, place = _of_body(surface, solid), surface.body == solid
+        if not len(part.triangles):
+            continue  # nothing is inside of a curve
+        vertices = np.where(place[:, None], after, after[place].mean(axis=0))
+        obstacle = MeshObstacle(vertices, part.triangles, open=True)
+        earlier = _motion(after[place], before[place])
+        if went_through(_of_body(surface, other), before, after, obstacle, earlier, tolerance=tolerance):
+            return True
+    return False
+
+
+def _motion(x: Array, y: Array) -> Pose:
+    """The rigid motion that takes points x (n, 3) to y (n, 3) on the whole (least squares)."""
+    mx, my = x.mean(axis=0), y.mean(axis=0)
+    U, _, V = np.linalg.svd((y - my).T @ (x - mx))
+    turn = U @ np.diag([1.0, 1.0, np.linalg.det(U @ V)]) @ V
+    return Pose(my - turn @ mx, turn)
+
+
+def _of_body(surface: Surface, body: int) -> Surface:
+    """The triangles and segments of one body, on the vertices of all."""
+    triangles, segments = (s[surface.body[s[:, 0]] == body] for s in (surface.triangles, surface.segments))
+    return Surface(triangles, segments, surface.radius, surface.body)
+
+
 def _points(surface: Surface, x: Array) -> Array:
-    parts = [x, *(x[simplices].mean(axis=1) for simplices in (surface.triangles, surface.segments) if len(simplices))]
-    return np.concatenate(parts)
+    kinds = [simplices for simplices in (surface.triangles, surface.segments) if len(simplices)]
+    own = np.unique(np.concatenate([simplices.ravel() for simplices in kinds]))
+    return np.concatenate([x[own], *(x[simplices].mean(axis=1) for simplices in kinds)])
