@@ -255,3 +255,28 @@ def test_materials_by_region_of_prisms():
     assert sorted(np.bincount(model._material[0]).tolist()) == [12, 12]
     ratio = model._springs[0]._weights[:, 0] / model.layout.groups[0].weights.sum(axis=1)
     assert relative(ratio.min(), 3.0 * ratio.max()) < 1e-9
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("law", [Corotational, NeoHookean])
+def test_X4_a_film_at_prestretch_07_curls_from_the_flat_pose(law):
+    """Quadratic tets in one go; prisms by steps of the pre-stretch, each pose the start of the next model."""
+
+    def film(prestretch, element, **options):
+        mesh = TetMesh.box((0.04, 0.01, 0.001), (16, 4, 2), **options)
+        mesh = mesh.with_node_set("base", lambda x: x[:, 0] < 1e-9).with_region("film", lambda x: x[:, 2] > 5e-4)
+        layer = DielectricLayer(name="film", thickness=5e-4, prestretch=prestretch, normal=(0, 0, 1))
+        robot = Robot("curl", (SoftBody("body", mesh, law.from_young(1e6, 0.45)),), (Fixation("base"),),
+                      actuators=(layer,), points=(Point("tip", (0.04, 0.005, 5e-4)),), gravity=(0, 0, 0))  # fmt: skip
+        return GeometricModel(robot, element=element)
+
+    model = film(0.7, "quadratic")
+    state = flex(model, [0.0])
+    assert state.ok and model.inversions(state) == 0
+    assert model.locate(state, "tip").position[0] < 0.01  # rolled up
+    prisms, state = None, None
+    for prestretch in (0.95, 0.9, 0.85, 0.8, 0.75, 0.7):
+        prisms = film(prestretch, "linear", prisms=True)
+        state = flex(prisms, [0.0], start=state)
+        assert state.ok, prestretch
+    assert prisms.locate(state, "tip").position[0] < 0.01

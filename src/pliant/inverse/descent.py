@@ -16,6 +16,8 @@ import numpy as np
 from scipy.optimize import lsq_linear
 
 from pliant.algebra.factorisation import NotPositiveDefinite
+from pliant.checks import count as count_of
+from pliant.checks import non_negative, numbers
 from pliant.errors import ArgumentError
 from pliant.solve.flex import flex
 from pliant.solve.forked import forked
@@ -66,6 +68,28 @@ def forward_of(model: Any, *, mix: Array | None = None, **options: Any) -> Forwa
     return lambda c, start: flex(model, c if mix is None else mix @ c, start=start, **options)
 
 
+def _bounds(bounds: tuple[Array, Array], shape: tuple[int, ...]) -> tuple[Array, Array]:
+    low, high = (np.broadcast_to(numbers("bounds", b), shape) for b in bounds)
+    if not (low <= high).all():
+        raise ArgumentError("bounds", "a lower bound exceeds the upper one", "low <= high")
+    return low, high
+
+
+def _waypoints(argument: str, path: Array) -> Array:
+    """Positions (n, 3), or an ArgumentError."""
+    points = np.atleast_2d(numbers(argument, path))
+    if points.ndim != 2 or points.shape[1] != 3 or not len(points):
+        raise ArgumentError(argument, f"shape {np.shape(path)}", "positions [m] (3,) or (n, 3), at least one")
+    return points
+
+
+def _axes(axes: Sequence[int]) -> list[int]:
+    chosen = list(axes)
+    if not chosen or not set(chosen) <= {0, 1, 2}:
+        raise ArgumentError("axes", f"{tuple(chosen)}", "some of 0, 1 and 2")
+    return chosen
+
+
 def steepest_descent(
     forward: Forward,
     objective: Objective,
@@ -96,9 +120,7 @@ def steepest_descent(
         expansions: most lengthenings per iteration.
     """
     begin = time.perf_counter()
-    low, high = (np.broadcast_to(np.asarray(b, float), np.shape(start)) for b in bounds)
-    if not (low <= high).all():
-        raise ArgumentError("bounds", "a lower bound exceeds the upper one", "low <= high")
+    low, high = _bounds(bounds, np.shape(start))
     unit = np.broadcast_to(np.asarray(high - low if scale is None else scale, float), np.shape(start))
     u = np.clip(np.asarray(start, float), low, high)
     count = 0
@@ -183,9 +205,10 @@ def gauss_newton(
     """
     begin = time.perf_counter()
     solve = forward or forward_of(model, mix=mix)
-    low, high = (np.broadcast_to(np.asarray(b, float), np.shape(start)) for b in bounds)
+    low, high = _bounds(bounds, np.shape(start))
     unit = np.maximum(high - low, 1e-300)
-    chosen = list(axes)
+    chosen, target = _axes(axes), _waypoints("target", target)[0]
+    non_negative("threshold", threshold)
     u = np.clip(np.asarray(start, float), low, high)
     # the state given is often the answer of the waypoint before, at this very command
     known = state is not None and state.ok and np.array_equal(state.u, u if mix is None else mix @ u)
@@ -304,7 +327,9 @@ def sample_workspace(
         mix: command = mix @ coordinates.
     """
     begin = time.perf_counter()
-    low, high = (np.asarray(b, float) for b in bounds)
+    low, high = _bounds(bounds, np.shape(bounds[0]))
+    count_of("count", count)
+    model.locate(model.rest, point)  # refuses a name that it does not know, before any work
     axes = [np.linspace(a, b, count) for a, b in zip(low, high)]
     order = boustrophedon((count,) * len(axes))
     commands = np.array([[a[i] for a, i in zip(axes, index)] for index in order])
@@ -384,8 +409,7 @@ def follow_path(
     if method not in ("gauss-newton", "descent"):
         raise ArgumentError("method", f"{method!r}", "'gauss-newton' or 'descent'")
     solve = forward or forward_of(model, mix=mix)
-    chosen = list(axes)
-    waypoints = np.atleast_2d(np.asarray(path, float))
+    chosen, waypoints = _axes(axes), _waypoints("path", path)
     u, state = np.asarray(bounds[0], float).copy(), None
     if workspace is not None:
         i = workspace.nearest(waypoints[0])

@@ -19,6 +19,7 @@ from typing import Any
 
 import numpy as np
 
+from pliant.checks import count, numbers, positive
 from pliant.errors import ArgumentError
 from pliant.inverse.descent import Forward, bounded_step, forward_of
 from pliant.solve.sensitivity import sensitivity
@@ -85,6 +86,14 @@ def fit_circle(points: Array) -> tuple[Array, float]:
     return middle + size * centre, size * radius
 
 
+def _place(argument: str, value: Array) -> Array:
+    """A position (3,), or an ArgumentError."""
+    place = numbers(argument, value)
+    if place.shape != (3,):
+        raise ArgumentError(argument, f"shape {place.shape}", "a position (3,) [m]")
+    return place
+
+
 class PickAndPlace:
     """The task for one model.
 
@@ -117,12 +126,19 @@ class PickAndPlace:
         plane: tuple[int, int] = (0, 2),
         forward: Forward | None = None,
     ) -> None:
-        if not (np.isfinite(radius) and radius > 0.0):
-            raise ArgumentError("radius", f"{radius}", "a finite number greater than 0")
+        positive("radius", radius)
+        model.locate(model.rest, joint)  # refuses names that it does not know
+        nodes = np.asarray(layer)
+        whole = nodes.ndim == 1 and nodes.dtype.kind in "iu" and len(nodes) >= 3
+        if not whole or nodes.min() < 0 or nodes.max() >= len(model.positions(model.rest)):
+            raise ArgumentError("layer", "fewer than three nodes, or an index out of range", "numbers of nodes")
+        drives = [*position, grip]
+        if len(drives) < 2 or len(set(drives)) < len(drives) or not set(drives) <= set(range(model.nu)):
+            raise ArgumentError("position", f"{position} and grip {grip}", f"different numbers of 0 to {model.nu - 1}")
         self.low, self.high = (np.broadcast_to(np.asarray(b, float), (model.nu,)) for b in bounds)
         if not (self.low <= self.high).all():
             raise ArgumentError("bounds", "a lower bound exceeds the upper one", "low <= high")
-        self.model, self.joint, self.layer = model, joint, np.asarray(layer)
+        self.model, self.joint, self.layer = model, joint, nodes
         self.position, self.grip = list(position), int(grip)
         self.radius, self.offset, self.axis, self.plane = float(radius), float(offset), axis, list(plane)
         self._solve = forward or forward_of(model)
@@ -146,7 +162,8 @@ class PickAndPlace:
             weight: of the orientation against the distance (omega_1).
             threshold: distance, and deviation from orthogonality times the radius, at which to stop [m].
         """
-        target = np.asarray(centre, float)
+        target = _place("centre", centre)
+        count("samples", samples)
         residual = self._residual(target, weight)
         begin, self._count = time.perf_counter(), 0
         if start is not None:
@@ -176,6 +193,7 @@ class PickAndPlace:
 
         The curvature is compared, not the radius, so that the straight segment is no exception.
         """
+        target = _place("centre", centre)
         begin, self._count = time.perf_counter(), 0
         wanted = 1.0 / self.radius
         state, u = stage.state, stage.u.copy()
@@ -200,11 +218,11 @@ class PickAndPlace:
             side = int(value * values[1] > 0.0)
             ends[side], values[side] = float(u[self.grip]), value
             values[1 - side] *= 0.5  # Illinois: an end that stays must not stall the other
-        return self._stage("grasp", u, state, np.asarray(centre, float), status, begin)
+        return self._stage("grasp", u, state, target, status, begin)
 
     def place(self, stage: Stage, centre: Array, *, threshold: float = 1e-5) -> Stage:
         """Bring the object to a new position of its centre [m] (3,), with the grip as it is."""
-        target = np.asarray(centre, float)
+        target = _place("centre", centre)
         begin, self._count = time.perf_counter(), 0
         return self._refine("place", stage.u, stage.state, self._residual(target, 0.0), target, threshold, begin)
 

@@ -17,6 +17,7 @@ import numpy as np
 
 from pliant.actuators import PointForce, PressureCurve, Slide
 from pliant.bodies import Fixation, Point, RigidRegion, SoftBody
+from pliant.checks import positive
 from pliant.errors import ArgumentError
 from pliant.geometry import TetMesh
 from pliant.materials import Corotational, Material
@@ -146,6 +147,7 @@ def calibrate_shape(
     """
     if not (np.isfinite(elasticity) and elasticity >= 1.0):
         raise ArgumentError("elasticity", f"{elasticity}", "a ratio of at least 1 (stiff over soft)")
+    positive("tolerance", tolerance)
     stiff = shape_material(stiff_shape)
     low, high = np.log(stiff_shape / (20.0 * elasticity)), np.log(stiff_shape)
     shape, found, moved, steps = stiff_shape, 1.0, 0.0, 0

@@ -13,6 +13,7 @@ and bulge are mostly in planar tension (pure shear), which is therefore the defa
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import get_args
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -124,6 +125,8 @@ class SecantCurve:
         """The curve of a material: constant for the linear laws, from one of its test curves for rubber."""
         if material.law in LINEAR_LAWS:
             return cls.constant(material.shear)
+        if mode not in get_args(Mode):
+            raise ArgumentError("calibration", f"{mode!r}", ", ".join(get_args(Mode)))
         stretch = 1.0 + np.linspace(0.02, 1.0, 80) ** 1.5 * (MAX_STRETCH - 1.0)
         stress = getattr(material.with_poisson(0.4999), mode)(stretch)
         good = np.isfinite(stress) & (stress > 0)

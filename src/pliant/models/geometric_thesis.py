@@ -19,11 +19,14 @@ import scipy.sparse as sp
 from pliant.algebra.anderson import Anderson
 from pliant.algebra.factorisation import factorise
 from pliant.algebra.symmetric import SymmetricMatrix
-from pliant.errors import ArgumentError
+from pliant.checks import numbers, positive
+from pliant.errors import ArgumentError, UnknownNameError
 from pliant.state import Status
 
 Array = np.ndarray
 Kind = Literal["body", "cable", "layer", "chamber"]
+_CORNERS = {"body": (4, 6), "cable": (3,), "layer": (6,), "chamber": (4,)}
+_DISTRIBUTIONS = ("uniform", "least-norm", "proportional")
 
 
 @dataclass(frozen=True, eq=False)
@@ -103,7 +106,7 @@ def distribute(measure: Array, current: Array, total: float, mode: str = "unifor
         return current * total / (measure @ current)
     if mode == "least-norm":
         return current + measure * (total - measure @ current) / (measure @ measure)
-    raise ArgumentError("mode", f"{mode!r}", "'uniform', 'least-norm' or 'proportional'")
+    raise ArgumentError("mode", f"{mode!r}", ", ".join(_DISTRIBUTIONS))
 
 
 def measures(kind: str, shapes: Array) -> Array:
@@ -142,6 +145,30 @@ def aligned(target: Array, current: Array) -> Array:
     return np.einsum("nkj,nij->nki", P0, U @ Vt)
 
 
+def check_indices(argument: str, indices: Array, vertices: int) -> None:
+    """Refuse numbers of vertices that do not exist, and none at all."""
+    given = np.asarray(indices)
+    if not given.size or given.dtype.kind not in "iu" or given.min() < 0 or given.max() >= vertices:
+        raise ArgumentError(argument, "empty, or an index is out of range", f"vertex indices 0 to {vertices - 1}")
+
+
+def _check(groups: list[ElementGroup], fixed: Array, vertices: int, distribution: str) -> None:
+    if distribution not in _DISTRIBUTIONS:
+        raise ArgumentError("distribution", f"{distribution!r}", ", ".join(_DISTRIBUTIONS))
+    if not groups:
+        raise ArgumentError("groups", "there is none", "at least one group of elements")
+    check_indices("fixed", fixed, vertices)
+    for g in groups:
+        if g.kind not in _CORNERS:
+            raise ArgumentError(f"{g.name}.kind", f"{g.kind!r}", ", ".join(_CORNERS))
+        check_indices(f"{g.name}.cells", g.cells, vertices)
+        if np.ndim(g.cells) != 2 or g.cells.shape[1] not in _CORNERS[g.kind]:
+            raise ArgumentError(f"{g.name}.cells", f"shape {g.cells.shape}", f"(n, k), k of {_CORNERS[g.kind]}")
+        positive(f"{g.name}.weight", g.weight)
+        if not 0.0 < g.shape <= 1.0:
+            raise ArgumentError(f"{g.name}.shape", f"{g.shape}", "0 < R <= 1")
+
+
 class ThesisSimulator:
     """Forward kinematics of Algorithm 1.
 
@@ -165,7 +192,8 @@ class ThesisSimulator:
         load: Array | None = None,
     ) -> None:
         self.load = load
-        self.rest = np.asarray(vertices, float)
+        self.rest = numbers("vertices", vertices)
+        _check(groups, np.asarray(fixed), len(self.rest), distribution)
         self.groups, self.literal, self.distribution = groups, literal, distribution
         n = len(self.rest)
         self.shapes = [self.rest[g.cells] if g.rest is None else g.rest for g in groups]
@@ -233,7 +261,7 @@ class ThesisSimulator:
         names = [g.name for g in self.groups if g.kind != "body"]
         for name, ratio in ratios.items():
             if name not in names:
-                raise ArgumentError("ratios", f"no actuator {name!r}", ", ".join(names))
+                raise UnknownNameError("actuator", name, names)
             if not (np.isfinite(ratio) and ratio > 0.0):
                 raise ArgumentError(f"ratios[{name!r}]", f"{ratio}", "a number greater than 0")
         begin = time.perf_counter()

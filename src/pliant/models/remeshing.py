@@ -18,10 +18,11 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 from scipy.spatial import Delaunay
 
+from pliant.checks import count, numbers, positive
 from pliant.errors import ArgumentError, MeshError
 from pliant.geometry.surface import SurfaceShape
 from pliant.geometry.topology import enclosed_volume, oriented, tet_volumes
-from pliant.models.geometric_thesis import ElementGroup, ThesisResult, ThesisSimulator
+from pliant.models.geometric_thesis import ElementGroup, ThesisResult, ThesisSimulator, check_indices
 
 Array = np.ndarray
 ALPHA_MAX, D_MAX = 4.0, 4.0
@@ -97,6 +98,8 @@ def schedule(ratio: float, limit: float = ALPHA_MAX) -> list[float]:
     """Ratios of the stages: limit, limit^2, ... up to the ratio."""
     if not (np.isfinite(ratio) and ratio > 0.0):
         raise ArgumentError("ratio", f"{ratio}", "a finite number greater than 0")
+    if not limit > 1.0:
+        raise ArgumentError("limit", f"{limit}", "a factor greater than 1")
     out = []
     value = limit
     while value < ratio:
@@ -136,15 +139,19 @@ def inflate(
         carry: keep what the old tets exert beyond the new ones as a load; False is the source's bare rule.
         check_jumps: also solve directly after each remeshing, at the same command, and note how far the body moved.
     """
+    stages = schedule(ratio, limit) if remesh else [ratio]
+    count("iterations", iterations)
+    positive("tolerance", tolerance)
     groups = body if isinstance(body, list) else [body]
-    rest = np.asarray(vertices, float)
+    rest = numbers("vertices", vertices)
+    check_indices("surface", surface, len(rest))
     groups = [g if g.rest is not None else replace(g, rest=rest[g.cells]) for g in groups]
     n, x, first = len(rest), rest.copy(), abs(enclosed_volume(rest, surface))
     inner, tets = fill_surface(x, surface)
     chamber = ElementGroup("air", "chamber", tets, weight, rest=np.vstack([x, inner])[tets])
     load, now = None, first  # volume to which the chamber's elements refer
     out = Inflation(x, 1.0)
-    for stage in schedule(ratio, limit) if remesh else [ratio]:
+    for stage in stages:
         simulator = ThesisSimulator(np.vstack([x, inner]), [*groups, chamber], fixed, load=load)
         result = simulator.forward({"air": stage * first / now}, tolerance=tolerance, iterations=iterations)
         x, inner = result.vertices[:n], result.vertices[n:]

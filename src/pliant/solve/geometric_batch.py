@@ -214,7 +214,10 @@ def batch(
             from pliant._kernels.geometric_torch import TorchOps
         except ImportError as error:
             raise MissingExtraError("torch", "learn") from error
-        ops = TorchOps(data, inverse, device)
+        try:
+            ops = TorchOps(data, inverse, device)
+        except RuntimeError as error:  # torch knows no such device, or the machine has none
+            raise ArgumentError("device", f"{device!r}: {str(error).splitlines()[0]}", "'cpu', 'cuda'") from error
     raw = iterate_in_waves(ops, data, commands, tolerance=tolerance, iterations=iterations, window=window)
     x, frames = raw.pop("x"), raw.pop("frames")
     layout = model.layout

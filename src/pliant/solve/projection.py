@@ -119,6 +119,8 @@ def project(
             control or springs, which are a solution of their own).
         strict: raise `SolveError` with the state attached if the solve does not succeed.
     """
+    if not hasattr(model, "proxy"):
+        raise ArgumentError("model", f"a {type(model).__name__}", "a GeometricModel; `equilibrium` takes all")
     if acceleration not in ("anderson", "none"):
         raise ArgumentError("acceleration", f"{acceleration!r}", "'anderson' or 'none'")
     if control not in ("exact", "soft"):
