@@ -3,10 +3,11 @@
 One step is what they do per step: assemble, factorise, detect, condense, solve the QP or QPCC, correct; one
 linearisation, moving goal. Beside it stands what full convergence costs, and the error at a held goal. Everything is
 process time (several programs may share the machine), one thread: the median over the steps and, in brackets, the
-lowest fifth, which other programs disturb less; phases are lowest fifths. Theirs were measured on other machines
+lowest fifth, which other programs disturb less; phases are lowest fifths. "machine" is the time of a fixed compiled loop
+around a row, relative to its best: a row is repeated up to three times until that is below 1.1. Theirs were measured on other machines
 (thesis: i7 3.6 GHz, 2018) or on an ordinary two-core server (SOFA v25.06).
 
-    python benchmarks/inverse.py --all                       the whole page from scratch (about 8 minutes alone)
+    python benchmarks/inverse.py --all                       the whole page from scratch (about 8 minutes alone, more where rows repeat)
     python benchmarks/inverse.py [--steps 60] [--only NAME] [--write]
 
 Keeps its rows in out/inverse.json and writes docs/benchmarks/inverse.md and docs/images/inverse_phases.png from all rows
@@ -35,6 +36,7 @@ import inverse_cost
 import qpcc
 from inverse_contact_scenes import SCENES, ContactScene
 from inverse_scenes import Scene, scenes
+from machine import Machine
 from process_clock import use_process_time
 
 PHASES = inverse_cost.PHASES
@@ -140,15 +142,15 @@ def measure_contact(scene: ContactScene, steps: int) -> dict[str, Any]:
 HEAD = {
     "static": (
         "| scene | theirs | ours: nodes / DoFs / contacts (closed) | theirs [ms] | ours [ms] | ratio | detection | "
-        "assembly | factorisation | condensation | QP (theirs) | held error [mm] | converged [ms] (its.) |"
+        "assembly | factorisation | condensation | QP (theirs) | held error [mm] | converged [ms] (its.) | machine |"
     ),
     "contact": (
         "| scene | theirs | ours: nodes / DoFs / contacts (closed) | theirs [ms] | ours [ms] | ratio | detection | "
-        "assembly | factorisation | condensation | QP (theirs) | steps with limits relaxed |"
+        "assembly | factorisation | condensation | QP (theirs) | steps with limits relaxed | machine |"
     ),
     "dynamic": (
         "| scene | time step | ours: nodes / DoFs / contacts (closed) | ours [ms] | detection | assembly | "
-        "factorisation | condensation | QP | error of the moving goal [mm] |"
+        "factorisation | condensation | QP | error of the moving goal [mm] | machine |"
     ),
 }
 
@@ -156,19 +158,21 @@ HEAD = {
 def line(name: str, r: dict[str, Any]) -> str:
     """One row of the page."""
     p = {k: f"{1e3 * v:.2f}" for k, v in r["phases"].items()}
+    end = f" {r['machine']:.2f} |" if "machine" in r else " |"
     size = f"{r['nodes']} / {r['dofs']} / {r['contacts']:.0f} ({r['closed']:.0f})"
     time_of = f"{1e3 * r['step']:.2f} ({1e3 * r['quiet']:.2f})"
     phases = f"{p['detection']} | {p['assembly']} | {p['factorisation']} | {p['condensation']} | {p['qp']}"
     if r["kind"] == "dynamic":
-        return f"| {name} | {r['status']} | {size} | {time_of} | {phases} | {1e3 * r['held']:.1e} |"
+        return f"| {name} | {r['status']} | {size} | {time_of} | {phases} | {1e3 * r['held']:.1e} |" + end
     theirs = "" if r["qp"] is None else f" ({1e3 * r['qp']:.2f})"
     start = (
         f"| {name} ({r['source']}) | {r['size']} | {size} | {1e3 * r['reference']:.2f} | {time_of} | "
         f"{r['reference'] / r['step']:.1f} | {phases}{theirs} | "
     )
     if r["kind"] == "contact":
-        return start + f"{r['relaxed']} |"
-    return start + f"{1e3 * r['held']:.1e} | {1e3 * r['full']:.0f} ({r['iterations']:.0f}, {r['status'].lower()}) |"
+        return start + f"{r['relaxed']} |" + end
+    converged = f"{1e3 * r['full']:.0f} ({r['iterations']:.0f}, {r['status'].lower()})"
+    return start + f"{1e3 * r['held']:.1e} | {converged} |" + end
 
 
 def draw(rows: dict[str, dict[str, Any]], path: Path) -> None:
@@ -199,12 +203,13 @@ def draw(rows: dict[str, dict[str, Any]], path: Path) -> None:
 
 def bars(rows: dict[str, dict[str, Any]]) -> str:
     """Every row with a reference against its bar: half of the time of SOFA, a quarter of that of the thesis."""
-    lines = ["| scene | bar [ms] | ours [ms] | met |", "|---|---|---|---|"]
+    lines = ["| scene | bar [ms] | ours [ms] | met | machine |", "|---|---|---|---|---|"]
     for name, r in rows.items():
         if r["reference"] is not None:
             bar = r["reference"] / (2.0 if r["source"] == "SOFA" else 4.0)
             met = "yes" if r["step"] <= bar else "no"
-            lines.append(f"| {name} | {1e3 * bar:.2f} | {1e3 * r['step']:.2f} | {met} |")
+            slow = f"{r['machine']:.2f}" if "machine" in r else ""
+            lines.append(f"| {name} | {1e3 * bar:.2f} | {1e3 * r['step']:.2f} | {met} | {slow} |")
     return "\n".join(lines)
 
 
@@ -257,6 +262,7 @@ def main() -> None:
     parser.add_argument("--write", action="store_true")
     options = parser.parse_args()
     use_process_time()
+    machine = Machine()
     kept = Path("out/inverse.json")
     if options.all:
         kept.unlink(missing_ok=True)
@@ -272,7 +278,8 @@ def main() -> None:
     }
     for name, run in work.items():
         if options.only in name and not options.write:
-            rows[name] = run()
+            row, slow = machine.watched(run)
+            rows[name] = {**row, "machine": slow}
             print(line(name, rows[name]), flush=True)
             kept.parent.mkdir(exist_ok=True)
             kept.write_text(json.dumps(rows))

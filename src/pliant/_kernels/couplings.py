@@ -72,6 +72,17 @@ def spread_spans(direction, span_force, ptr, node, weight, out):
 
 
 @njit(cache=True)
+def pull_cable(x, ptr, node, weight, fixed, points, direction, length, tension, friction, out):
+    """out += force on the nodes for a tension at the pulled end of a cable: measured, shared out and spread."""
+    measure_cable(x, ptr, node, weight, fixed, points, direction, length)
+    share = np.empty(len(length))
+    capstan(direction, friction, share)
+    for i in range(len(share)):
+        share[i] *= tension
+    spread_spans(direction, share, ptr, node, weight, out)
+
+
+@njit(cache=True)
 def cable_pairs(ptr, node):
     """Ordered pairs of nodes (m, 2) that the second derivative couples."""
     count = 0
@@ -86,6 +97,17 @@ def cable_pairs(ptr, node):
                 out[m, 1] = node[b]
                 m += 1
     return out
+
+
+@njit(cache=True)
+def curve_cable(x, ptr, node, weight, fixed, points, direction, length, tension, friction, slots, data):
+    """data += derivative of minus the pull of a cable at a tension, bend angles held."""
+    measure_cable(x, ptr, node, weight, fixed, points, direction, length)
+    lateral = np.empty(len(length))
+    capstan(direction, friction, lateral)
+    for i in range(len(length)):
+        lateral[i] *= -tension / length[i]
+    scatter_spans(direction, np.zeros(len(length)), lateral, ptr, weight, slots, data)
 
 
 @njit(cache=True)

@@ -56,14 +56,15 @@ class CablePath:
         self.pairs = kernels.cable_pairs(self._ptr, self._node)
         spans = len(anchors) - 1
         self._points, self._direction, self._length = np.empty((spans + 1, 3)), np.empty((spans, 3)), np.empty(spans)
+        self._tables = (
+            self._ptr, self._node, self._weight, self._fixed, self._points, self._direction, self._length,
+        )  # fmt: skip
         self.rest_lengths = self._measure(rest)[1].copy()
         self.rest_length = float(self.rest_lengths.sum())
 
     def _measure(self, x: Array) -> tuple[Array, Array]:
         """Unit vectors and lengths of the spans (overwritten by the next call)."""
-        kernels.measure_cable(
-            x, self._ptr, self._node, self._weight, self._fixed, self._points, self._direction, self._length
-        )
+        kernels.measure_cable(x, *self._tables)
         return self._direction, self._length
 
     def path(self, x: Array) -> Array:
@@ -100,9 +101,7 @@ class CablePath:
 
     def add_pull(self, x: Array, factor: float, out: Array) -> None:
         """out += force on the nodes for a tension `factor` at the pulled end."""
-        direction, _ = self._measure(x)
-        forces = factor * self._shares(direction)
-        kernels.spread_spans(direction, forces, self._ptr, self._node, self._weight, out)
+        kernels.pull_cable(x, *self._tables, float(factor), self.friction, out)
 
     def add_curvature(self, x: Array, axial: Array, lateral: Array, slots: Array, data: Array) -> None:
         """data += axial and lateral stiffness of the spans."""
@@ -111,9 +110,7 @@ class CablePath:
 
     def add_hessian(self, x: Array, factor: float, slots: Array, data: Array) -> None:
         """data += factor * derivative of the pull, bend angles held."""
-        direction, length = self._measure(x)
-        lateral = -factor * self._shares(direction) / length
-        kernels.scatter_spans(direction, np.zeros_like(lateral), lateral, self._ptr, self._weight, slots, data)
+        kernels.curve_cable(x, *self._tables, float(factor), self.friction, slots, data)
 
 
 class Tube:
