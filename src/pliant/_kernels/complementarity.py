@@ -336,8 +336,11 @@ def lemke(W, q, lam, max_pivots):
 
 
 @njit(cache=True)
-def solve_lcp(W, q, lam, symmetric, tolerance, max_iterations):
-    """Sweeps, then pivoting, else more sweeps, the equivalent QP, Lemke. Returns (residual, iterations)."""
+def pivoted_lcp(W, q, lam, symmetric, tolerance, max_iterations):
+    """A few sweeps, then pivoting, which nearly always ends. Returns (residual, iterations).
+
+    Without success the residual is infinite and lam where the sweeps left it.
+    """
     n = q.size
     used = sweep_lcp(W, q, lam, min(8, max_iterations), tolerance)
     keep = lam.copy()
@@ -347,6 +350,17 @@ def solve_lcp(W, q, lam, symmetric, tolerance, max_iterations):
     if done and residual <= tolerance:
         return residual, used
     lam[:] = keep
+    return np.inf, used
+
+
+@njit(cache=True)
+def laborious_lcp(W, q, lam, symmetric, tolerance, max_iterations, used):
+    """Where pivoting fails: downhill, more sweeps, the equivalent QP, Lemke. Returns (residual, iterations).
+
+    used: iterations so far. Apart from `pivoted_lcp` because it takes half a minute to compile and is rarely needed.
+    """
+    n = q.size
+    keep = lam.copy()
     if symmetric:
         residual = downhill_lcp(W, q, lam, tolerance)
         if residual <= tolerance:
@@ -359,7 +373,7 @@ def solve_lcp(W, q, lam, symmetric, tolerance, max_iterations):
     keep[:] = lam
     for attempt in range(3):
         if attempt == 0:
-            done, pivots = pivot_lcp(W, q, lam, False, 5 * n + 30)
+            done, pivots = pivot_lcp(W, q, lam, np.bool_(False), 5 * n + 30)  # typed: see `_kernels.arrays`
         elif attempt == 1:
             if not symmetric:
                 continue
@@ -381,3 +395,12 @@ def solve_lcp(W, q, lam, symmetric, tolerance, max_iterations):
                 break
     lam[:] = keep
     return residual, used
+
+
+@njit(cache=True)
+def solve_lcp(W, q, lam, symmetric, tolerance, max_iterations):
+    """The easy way, then the laborious one. Returns (residual, iterations)."""
+    residual, used = pivoted_lcp(W, q, lam, symmetric, tolerance, max_iterations)
+    if residual <= tolerance:
+        return residual, used
+    return laborious_lcp(W, q, lam, symmetric, tolerance, max_iterations, used)

@@ -146,7 +146,9 @@ def solve_lcp(
     if q_.size == 0:
         return LCPSolution(lam, q_, 0.0, 0, ComplementarityStatus.SOLVED)
     symmetric = bool(np.abs(W_ - W_.T).max() <= 1e-10 * np.abs(W_).max())
-    residual, iterations = kernel.solve_lcp(W_, q_, lam, symmetric, tolerance, max_iterations)
+    residual, iterations = kernel.pivoted_lcp(W_, q_, lam, symmetric, tolerance, max_iterations)
+    if residual > tolerance:  # its code is compiled only if it is needed
+        residual, iterations = kernel.laborious_lcp(W_, q_, lam, symmetric, tolerance, max_iterations, iterations)
     solved = residual <= tolerance
     status = ComplementarityStatus.SOLVED if solved else ComplementarityStatus.NOT_CONVERGED
     return LCPSolution(lam, W_ @ lam + q_, float(residual), int(iterations), status)
