@@ -15,6 +15,8 @@ from typing import Any
 
 from numba.core import event
 
+from pliant._kernels import caching  # noqa: F401  comes along: both must be there before anything is compiled
+
 PATIENCE = 3.0  # [s] of compiling before it is said
 TEXT = (
     "pliant: compiling kernels, about a minute per kind of model and only once on this machine; "
