@@ -64,7 +64,17 @@ def workspace() -> Section:
 
 
 def paths() -> Section:
-    """L and flame paths of the cable finger, those of `examples/27_paths.py`: one tendon per knuckle, up to 20 mm each."""
+    """L and flame paths of the cable finger."""
+    return _paths("paths", "Inverse kinematics", (("L", "gauss-newton"), ("flame", "gauss-newton")))
+
+
+def descent() -> Section:
+    """The L path by the source's gradient descent."""
+    return _paths("descent", "Inverse kinematics by the source's gradient descent", (("L", "descent"),))
+
+
+def _paths(part: str, title: str, runs: tuple[tuple[str, str], ...]) -> Section:
+    """Paths of `examples/27_paths.py`: one tendon per knuckle, up to 20 mm each."""
     notches = {"pitch": 0.0115, "opening": 0.0100, "root": 0.0055, "depth": 0.0222, "cable_depth": 0.0235}
     model = GeometricModel(notched_finger(sheathed=True, **notches).but(gravity=(0, 0, 0)))
     bounds = np.full(3, 1e-4), np.full(3, 20e-3)
@@ -76,13 +86,14 @@ def paths() -> Section:
                         np.stack([68.0 + 6.0 * leg[1:], -74.0 + 0 * leg[1:]], axis=1)]),
         "flame": [69.0, -66.0] + np.stack([12.0 * np.cos(t), 4.5 * np.sin(t) * (1.0 - 0.5 * np.cos(t))], axis=1) @ turn,
     }  # fmt: skip
-    ell, flame = (1e-3 * np.insert(p, 1, -12.5, axis=1) for p in plane.values())
-    out = Section("paths", f"Inverse kinematics of the cable finger, {tets(model)} tets, to 0.2 mm")
+    curves = {name: 1e-3 * np.insert(p, 1, -12.5, axis=1) for name, p in plane.items()}
+    out = Section(part, f"{title}: cable finger, {tets(model)} tets, to 0.2 mm")
     out.say("Published: 38 s for the L path, 46 s for the flame; bars 4 s and 5 s.\n")
     out.table(
         "path", "points", "reached", "method", "CPU s", "wall s", "mean error mm", "max error mm", "forward solves"
     )
-    for name, path, method in (("L", ell, "gauss-newton"), ("flame", flame, "gauss-newton"), ("L", ell, "descent")):
+    for name, method in runs:
+        path = curves[name]
         found, cpu, wall = timed(
             lambda p=path, m=method: follow_path(
                 model, "corner", p, bounds, workspace=space, threshold=2e-4, axes=(0, 2), method=m
