@@ -1,5 +1,8 @@
 """Soft bodies on curved obstacles: second derivatives of gaps, and Newton's method that needs them."""
 
+import sys
+from pathlib import Path
+
 import numpy as np
 import pytest
 from scipy.optimize import minimize
@@ -7,6 +10,9 @@ from scipy.optimize import minimize
 import pliant as pl
 from pliant._kernels.turning import gap_hessian
 from pliant.solve.curvature import stiffened, turning_forces
+
+sys.path.insert(0, str(Path(__file__).parents[2] / "benchmarks"))
+from soft_balls import ball_over_hertz, cylinder_over_hertz
 
 _SIDE, _RADIUS, _YOUNG, _POISSON = 0.04, 0.05, 1e5, 0.3
 
@@ -114,43 +120,20 @@ def test_b11_forces_that_were_not_found_are_not_called_zero():
     assert any("contact forces" in note for note in state.notes)
 
 
-def _graded(fine, h, reach):
-    """Coordinates from 0 to `reach`: steps h up to `fine`, growing beyond it [m]."""
-    out = list(np.arange(round(fine / h) + 1) * h)
-    step = h
-    while out[-1] < reach:
-        step *= 1.45
-        out.append(min(out[-1] + step, reach) if reach - out[-1] > 1.7 * step else reach)
-    return np.array(out)
-
-
-@pytest.mark.slow
 def test_b11_force_of_a_ball_tends_to_hertz():
     """Linear elements on a block of 320 mm, 71 contact radii wide: too stiff, by the square of the element's size."""
-    depth, half = 0.4e-3, 0.16
-    radius = np.sqrt(_RADIUS * depth)
-    hertz = 4 / 3 * _YOUNG / (1 - _POISSON**2) * np.sqrt(_RADIUS) * depth**1.5
-    sizes, ratios = np.array([2.0e-3, 1.5e-3]), []
-    for h in sizes:
-        side = _graded(np.ceil(1.3 * radius / h) * h, h, half)
-        side = np.concatenate([-side[:0:-1], side])
-        down = -_graded(np.ceil(1.2 * radius / h) * h, h, half)[::-1]
-        cells = (len(side) - 1, len(side) - 1, len(down) - 1)
-        unit = pl.TetMesh.box(tuple(map(float, cells)), cells)
-        place = np.rint(unit.nodes).astype(int)
-        nodes = np.stack([side[place[:, 0]], side[place[:, 1]], down[place[:, 2]]], axis=1)
-        mesh = pl.TetMesh(nodes, unit.tets).with_node_set("bottom", np.flatnonzero(place[:, 2] == 0))
-        law = pl.materials.Corotational(young=_YOUNG, poisson=_POISSON, density=1000.0)
-        model = pl.FemModel(
-            pl.Robot(
-                "block", (pl.SoftBody("block", mesh, law),), fixations=(pl.Fixation("bottom"),), gravity=(0.0, 0.0, 0.0)
-            )
-        )
-        ball = pl.Sphere(centre=(0.0, 0.0, _RADIUS - depth), radius=_RADIUS)
-        state = pl.equilibrium(model, obstacles=[ball], alarm=0.5 * depth)
-        assert state.status is pl.Status.CONVERGED
-        assert state.iterations <= 10
-        ratios.append(-state.contacts.wrench()[5] / hertz)
-    assert 1.0 < ratios[1] < ratios[0] < 1.25
-    limit = ratios[1] - (ratios[0] - ratios[1]) * sizes[1] ** 2 / (sizes[0] ** 2 - sizes[1] ** 2)
+    sizes = np.array([2.0e-3, 1.5e-3])
+    coarse, fine = (ball_over_hertz(h) for h in sizes)
+    assert max(coarse["iterations"], fine["iterations"]) <= 10
+    assert 1.0 < fine["force"] < coarse["force"] < 1.25
+    limit = fine["force"] - (coarse["force"] - fine["force"]) * sizes[1] ** 2 / (sizes[0] ** 2 - sizes[1] ** 2)
     assert limit == pytest.approx(1.0, abs=0.06)
+    assert coarse["width"] < fine["width"] < 1.0
+
+
+def test_b11_half_width_of_a_cylinder_is_that_of_hertz():
+    """Plane strain; half-width from the spread of the forces against sqrt(4 F' R / (pi E*))."""
+    widths = [cylinder_over_hertz(h)["width"] for h in (1e-3, 0.5e-3, 0.25e-3)]
+    assert abs(widths[0] - 1.0) < 0.1
+    assert abs(widths[1] - 1.0) < 0.02
+    assert abs(widths[2] - 1.0) < 0.01
