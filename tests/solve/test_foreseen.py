@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+import pliant as pl
 from pliant.contact import SelfContact
 from pliant.models.geometric import GeometricModel
 from pliant.robots.silicone_finger import silicone_finger
@@ -37,3 +38,21 @@ def test_few_contacts_are_all_taken():
     problem = Problem(model, [SelfContact()], alarm=1e-3)
     contacts = problem.detect(model.rest, None).selected(np.arange(FEW))
     assert Foreseen(problem, model.rest, np.zeros(1), np.zeros(1), contacts).contacts is contacts
+
+
+@pytest.mark.parametrize("friction", [0.0, 0.5])
+def test_equilibrium_with_few_rows_is_that_with_all_of_them(friction, monkeypatch):
+    """A block that a ball presses: pairs that a step does not meet change nothing, with friction neither."""
+    side = 0.04
+    mesh = pl.TetMesh.box((side, side, side / 2), (8, 8, 3))
+    mesh = mesh.with_node_set("bottom", np.flatnonzero(mesh.nodes[:, 2] < 1e-9))
+    law = pl.materials.Corotational(young=1e5, poisson=0.3, density=1000.0)
+    body = pl.SoftBody("block", mesh, law)
+    model = pl.FemModel(pl.Robot("block", (body,), (pl.Fixation("bottom"),), gravity=(0, 0, 0)))
+    ball = pl.Sphere(centre=(side / 2 + 1e-3, side / 2, side / 2 + 0.029), radius=0.03, friction=friction)
+    few = pl.equilibrium(model, obstacles=[ball], alarm=0.004, strict=True)
+    monkeypatch.setattr("pliant.solve.foreseen.FEW", 10_000)
+    every = pl.equilibrium(model, obstacles=[ball], alarm=0.004, strict=True)
+    assert FEW < (few.contacts.forces > 0.0).sum() + 10 < len(few.contacts) == len(every.contacts)
+    assert np.abs(few.q - every.q).max() < 1e-8 * side
+    assert few.contacts.wrench()[3:] == pytest.approx(every.contacts.wrench()[3:], abs=1e-6)

@@ -97,7 +97,9 @@ def _extended(system: LinearSystem, rows: Rows, slopes: Any) -> LinearSystem:
         other._held = np.concatenate([system._held, np.zeros(rows.size - known, dtype=bool)])
     other.rows = rows
     other.flexibility = np.hstack([system.flexibility, system.factor.solve(rows.columns[:, known:])])
-    # rows of contacts have few entries
-    other.W = np.vstack([rows.rows[:n] @ other.flexibility, slopes @ other.flexibility])
+    if len(rows.triples):  # slopes are those of the gaps alone
+        other.W = rows.rows @ other.flexibility
+    else:  # rows of contacts have few entries
+        other.W = np.vstack([rows.rows[:n] @ other.flexibility, slopes @ other.flexibility])
     _soften(other.W, n)
     return other
