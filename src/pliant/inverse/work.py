@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from pliant.inverse.acceleration import Acceleration
-from pliant.inverse.condense import Condensed
+from pliant.inverse.condense import Block, Condensed
 from pliant.inverse.limits import Limit
 from pliant.inverse.qpcc import QPCC, QPCCSolution
 from pliant.inverse.targets import Target
@@ -89,17 +89,7 @@ def problem_of(condensed: Condensed, work: Work, options: Options, shift: Any, r
         for i, value in options.fixed_effort.items():
             low[i] = high[i] = value
     shortest, longest = options.bounds["displacement"]
-    work.names = []
-    C, d = np.zeros((0, e.effort.shape[1] + e.contact.shape[1])), np.zeros(0)
-    if len(g.free) or len(x.free):
-        G, X = np.hstack([g.effort, g.contact]), np.hstack([x.effort, x.contact])
-        below, above = np.isfinite(g.low), np.isfinite(g.high)
-        C = np.vstack([G[below], -G[above], X, -X])
-        must = remain * condensed.exact_now - x.free
-        d = np.concatenate([(g.low - g.free)[below], (g.free - g.high)[above], must, -must])
-        work.names = [
-            *np.array(g.names, dtype=object)[below], *np.array(g.names, dtype=object)[above], *x.names, *x.names
-        ]  # fmt: skip
+    C, d, work.names = _rows_of(g, x, remain * condensed.exact_now)
     if condensed.springs:
         low, high = low.copy(), high.copy()
         for i, k in condensed.springs.items():
@@ -135,6 +125,34 @@ def problem_of(condensed: Condensed, work: Work, options: Options, shift: Any, r
     # Sums tell whether everything is finite; if not, the checks say what is not.
     total = condensed.compliance.total + np.add.reduce(np.concatenate((de, a.free, gap, C.ravel())))
     return QPCC.trusted(**fields) if np.isfinite(total) else QPCC(**fields)
+
+
+def _rows_of(limits: Block, exact: Block, kept: Array) -> tuple[Array, Array, list[str]]:
+    """Rows C [efforts; contact forces] >= d of limits, and of equalities that may keep a part of what they miss.
+
+    Returns C, d and the names of the rows.
+    """
+    nu, width = limits.effort.shape[1], limits.effort.shape[1] + limits.contact.shape[1]
+    if not len(limits.free) and not len(exact.free):
+        return np.zeros((0, width)), np.zeros(0), []
+    below, above = np.flatnonzero(np.isfinite(limits.low)), np.flatnonzero(np.isfinite(limits.high))
+    must = kept - exact.free
+    parts = [
+        (limits.effort[below], limits.contact[below], (limits.low - limits.free)[below], 1.0),
+        (limits.effort[above], limits.contact[above], (limits.high - limits.free)[above], -1.0),
+        (exact.effort, exact.contact, must, 1.0),
+        (exact.effort, exact.contact, must, -1.0),
+    ]
+    count = len(below) + len(above) + 2 * len(must)
+    C, d, at = np.empty((count, width)), np.empty(count), 0
+    for effort, contact, bound, sign in parts:
+        if end := len(bound):
+            np.multiply(effort, sign, out=C[at : at + end, :nu])
+            np.multiply(contact, sign, out=C[at : at + end, nu:])
+            np.multiply(bound, sign, out=d[at : at + end])
+            at += end
+    names = [limits.names[i] for i in (*below, *above)]
+    return C, d, [*names, *exact.names, *exact.names]
 
 
 def notices(work: Work, model: Any) -> list[str]:
