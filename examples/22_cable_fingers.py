@@ -101,7 +101,9 @@ def _draw(shown: list, paths: dict[str, np.ndarray]) -> None:
         axis.set(title=f"{name}: 60 %, {state.effort[0]:.1f} N")
         axis.axis("off")
     for name, tips in paths.items():
-        axes[3].plot(tips[:, 0], tips[:, 2], "--" if "linear" in name else "o-", ms=3, label=name)
+        # the soft finger's path lies on the hard one's
+        axes[3].plot(tips[:, 0], tips[:, 2], "--" if "linear" in name else "o-", ms=3, lw=5 if name == "hard" else 1.5,
+                     label=name)  # fmt: skip
     axes[3].set(xlabel="x [mm]", ylabel="z [mm]", title="path of the tip, 0 to 60 %", aspect="equal")
     axes[3].legend(fontsize=7)
     figure.tight_layout()

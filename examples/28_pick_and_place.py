@@ -11,10 +11,12 @@ from pathlib import Path
 
 import numpy as np
 
-from pliant.inverse.pick_place import PickAndPlace
+from pliant.contact import Cylinder
+from pliant.inverse.pick_place import PickAndPlace, Stage
 from pliant.models.geometric import GeometricModel
 from pliant.robots.pneumatic_finger import pneumatic_finger
 from pliant.solve.flex import flex
+from pliant.viewer.snapshot import snapshot_image
 
 EXPECTED = (0.0, 0.5)
 RADIUS, OFFSET = 0.035, 0.0025
@@ -42,16 +44,31 @@ def main(quick: bool = False) -> float:
     grasped = task.grasp(picked, centre)
     seated = task.pick(centre, start=grasped)  # closing the grip moved the joint a little
     placed = task.place(seated, centres[1])
-    out = Path("out")
-    out.mkdir(exist_ok=True)
-    from pliant.viewer.snapshot import snapshot
-
-    for stage in (picked, grasped, seated, placed):
-        print(f"{stage.name}: {stage.status.name}; distance off by {1e3 * stage.distance:.3f} mm, "
+    stages = {"position": picked, "grasp": grasped, "position again": seated, "place": placed}
+    for name, stage in stages.items():
+        print(f"{name}: {stage.status.name}; distance off by {1e3 * stage.distance:.3f} mm, "
               f"angle {stage.angle:.1f} degrees, radius {1e3 * stage.radius:.2f} mm; "
               f"{stage.evaluations} solves, {stage.elapsed:.2f} s")  # fmt: skip
-        snapshot(model, stage.state, out / f"pick_{stage.name}.png", title=stage.name)
+    _draw(model, stages, [centre, centre, centre, centres[1]])
     return 1e3 * max(abs(stage.distance) for stage in (picked, seated, placed))
+
+
+def _draw(model: GeometricModel, stages: dict[str, Stage], centres: list[np.ndarray]) -> None:
+    """The stages side by side, with the object where it is."""
+    import matplotlib
+
+    matplotlib.use("Agg")
+    import matplotlib.pyplot as plt
+
+    figure, axes = plt.subplots(1, len(stages), figsize=(4 * len(stages), 4.2))
+    for axis, (name, stage), c in zip(axes, stages.items(), centres):
+        thing = Cylinder(tuple(c - [0.0, 0.02, 0.0]), tuple(c + [0.0, 0.02, 0.0]), RADIUS)
+        axis.imshow(snapshot_image(model, stage.state, obstacles=[thing], size=(960, 960), camera=(-90.0, 12.0)))
+        axis.set(title=name)
+        axis.axis("off")
+    figure.tight_layout(rect=(0, 0, 1, 0.96))
+    Path("out").mkdir(exist_ok=True)
+    figure.savefig("out/pick_and_place.png", dpi=110)
 
 
 if __name__ == "__main__":

@@ -2,7 +2,7 @@
 
 First the tip path as one, two and three chambers are filled, on three meshes: linear elements are too stiff for thin
 folded walls, and quadratic ones say by how much (48 mm aside instead of 17). With those the flower of the source is
-drawn at its size: three petals, their tips 40 mm from the axis and 12 mm below the apex. `follow` needs about four
+drawn at its size: three petals, their tips 40 mm from the axis and 12 mm below the apex. `follow` needs about seven
 linearisations per waypoint with exact sensitivities; the source took 138 s per waypoint, about 32 forward solves.
 Waypoints of the answer are solved again forwards, from the unloaded arm.
 """
