@@ -22,7 +22,7 @@ from __future__ import annotations
 
 import argparse
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from pliant.cli.console import progress, quantity
 from pliant.cli.inputs import add_model, add_robot, build_model, load_robot, own_contacts, parse_length, parse_point
@@ -30,6 +30,9 @@ from pliant.cli.obstacles import add_obstacles, beside, parse_obstacle
 from pliant.cli.simulate import add_outputs, check_outputs, report
 from pliant.cli.view import add_page
 from pliant.errors import ArgumentError, FileError
+
+if TYPE_CHECKING:
+    from pliant.models.contract import Model
 
 FAR = 50.0  # sizes of the robot: a target farther away was meant in other units
 
@@ -109,7 +112,7 @@ def run(args: argparse.Namespace) -> int:
     return code or int(missed > 0)
 
 
-def extent(model: Any) -> float:
+def extent(model: Model) -> float:
     """Size of a robot at rest [m]."""
     import numpy as np
 
@@ -127,7 +130,7 @@ def check_live(args: argparse.Namespace) -> None:
         )
 
 
-def reach_live(args: argparse.Namespace, model: Any, obstacles: tuple[Any, ...]) -> int:
+def reach_live(args: argparse.Namespace, model: Model, obstacles: tuple[Any, ...]) -> int:
     """Serve the page in which target and obstacles are dragged, until interrupted."""
     from pliant.solve.equilibrium import equilibrium
     from pliant.viewer.browser import view

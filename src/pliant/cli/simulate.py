@@ -14,7 +14,7 @@ examples:
 from __future__ import annotations
 
 import argparse
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from pliant.cli.console import emit, position, progress, quantity, table
 from pliant.cli.inputs import (
@@ -30,6 +30,9 @@ from pliant.cli.inputs import (
 )
 from pliant.cli.obstacles import add_obstacles, parse_obstacle
 from pliant.errors import ArgumentError
+
+if TYPE_CHECKING:
+    from pliant.models.contract import Model
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -97,7 +100,7 @@ def run(args: argparse.Namespace) -> int:
 
 def report(
     args: argparse.Namespace,
-    model: Any,
+    model: Model,
     run_: Any,
     extra: dict[str, Any] | None = None,
     *,
@@ -162,7 +165,7 @@ def report(
     return 0 if run_.ok else 1
 
 
-def write_files(args: argparse.Namespace, model: Any, run_: Any, obstacles: tuple[Any, ...] = ()) -> list[str]:
+def write_files(args: argparse.Namespace, model: Model, run_: Any, obstacles: tuple[Any, ...] = ()) -> list[str]:
     """The files of --out, --picture and --html."""
     files = []
     if args.out:

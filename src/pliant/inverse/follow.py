@@ -13,6 +13,7 @@ from pliant.errors import ArgumentError
 from pliant.inverse.invert import invert
 from pliant.inverse.limits import Limit, RateLimit
 from pliant.inverse.targets import PointTarget, Target
+from pliant.models.contract import Model
 from pliant.solve.commands import check_state
 from pliant.solve.equilibrium import equilibrium
 from pliant.solve.problem import Problem, surroundings
@@ -23,7 +24,7 @@ Array = np.ndarray
 
 
 def follow(
-    model: Any,
+    model: Model,
     path: Any = None,
     *,
     point: str = "tip",

@@ -23,6 +23,7 @@ from pliant.inverse.qpcc_problem import held_response
 from pliant.inverse.restarts import downhill, other_starts
 from pliant.inverse.targets import Target
 from pliant.inverse.work import Options, Work
+from pliant.models.contract import Model
 from pliant.solve.commands import check_state
 from pliant.solve.equilibrium import settle
 from pliant.solve.problem import Problem
@@ -34,7 +35,7 @@ _GAINLESS = 8  # iterations among obstacles without a much lower cost or a short
 
 
 def invert(
-    model: Any,
+    model: Model,
     state: State | None = None,
     targets: Target | Sequence[Target] = (),
     *,

@@ -17,6 +17,7 @@ from pliant.inverse.invert import invert
 from pliant.inverse.limits import Limit
 from pliant.inverse.sinks import Sink
 from pliant.inverse.targets import Target
+from pliant.models.contract import Model
 from pliant.solve.commands import check_state
 from pliant.solve.problem import Problem, surroundings
 from pliant.state import Command, State, Status
@@ -113,7 +114,7 @@ class Loop:
 
     def __init__(
         self,
-        model: Any,
+        model: Model,
         sink: SinkLike | None = None,
         *,
         rate: float = 50.0,
@@ -219,7 +220,7 @@ class Loop:
 
 
 def run_loop(
-    model: Any, source: Source, sink: SinkLike | None = None, *, rate: float, duration: float | None = None,
+    model: Model, source: Source, sink: SinkLike | None = None, *, rate: float, duration: float | None = None,
     cycles: int | None = None, **options: Any,
 ) -> LoopReport:  # fmt: skip
     """Drive a robot by the inverse at a fixed rate; `Loop(model, sink, rate=rate, **options).run(source, ...)`."""

@@ -12,6 +12,7 @@ import numpy as np
 from pliant.actuators.actuator import check_interval
 from pliant.checks import count
 from pliant.errors import ArgumentError
+from pliant.models.contract import Model
 from pliant.solve.commands import check_state
 from pliant.solve.equilibrium import equilibrium
 from pliant.solve.forked import forked
@@ -90,7 +91,7 @@ class Workspace:
 
 
 def workspace(
-    model: Any,
+    model: Model,
     *,
     point: str = "tip",
     ranges: Mapping[str, tuple[float, float]] | None = None,
@@ -151,7 +152,7 @@ def workspace(
     return Workspace(point, robot.actuator_names, u, positions, tuple(status))
 
 
-def _solver(model: Any, obstacles: Sequence[Any], start: State | None, tolerance: float) -> Callable[[Array], State]:
+def _solver(model: Model, obstacles: Sequence[Any], start: State | None, tolerance: float) -> Callable[[Array], State]:
     """From command to state, each from the one before."""
     if not obstacles:
         return Tracer(model, start=start, tolerance=tolerance).solve

@@ -10,6 +10,7 @@ import numpy as np
 
 from pliant.checks import count
 from pliant.contact.contacts import Contacts
+from pliant.models.contract import Model
 from pliant.solve.balance import balanced, inverted, mean_diagonal, unbalanced
 from pliant.solve.collapse import LITTLE, collapsed
 from pliant.solve.commands import (
@@ -42,7 +43,7 @@ _STEP_TOLERANCE = 1e-8  # of the robot's size: Newton converges quadratically, s
 
 
 def equilibrium(
-    model: Any,
+    model: Model,
     u: CommandLike = None,
     *,
     obstacles: Sequence[Any] = (),

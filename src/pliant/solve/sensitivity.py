@@ -18,6 +18,7 @@ from scipy.sparse.linalg import splu
 
 from pliant.algebra.factorisation import NotPositiveDefinite, factorise_general
 from pliant.errors import ArgumentError, PliantError
+from pliant.models.contract import Model
 from pliant.solve.commands import check_state, driven_by_displacement, linearise, slackable
 from pliant.solve.contact_slopes import Slopes, slopes
 from pliant.solve.curvature import stiffened
@@ -50,7 +51,7 @@ class Sensitivity:
         return place.jacobian @ self.configuration
 
 
-def sensitivity(model: Any, state: State) -> Sensitivity:
+def sensitivity(model: Model, state: State) -> Sensitivity:
     """Exact derivatives of a converged state with respect to its command.
 
     Closed contacts stay closed and open ones open, sticking ones stick and sliding ones slide (one-sided where that

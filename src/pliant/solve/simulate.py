@@ -11,6 +11,7 @@ import numpy as np
 
 from pliant.checks import count, positive
 from pliant.errors import ArgumentError
+from pliant.models.contract import Model
 from pliant.solve.commands import CommandLike, check_state
 from pliant.solve.dynamics import Stepper
 from pliant.solve.equilibrium import equilibrium
@@ -23,7 +24,7 @@ Controller = Callable[[float, State], CommandLike]
 
 
 def simulate(
-    model: Any,
+    model: Model,
     drive: Controller | Mapping[str, Any] | CommandLike = None,
     *,
     duration: float,
@@ -79,7 +80,7 @@ def simulate(
 
 
 def sweep(
-    model: Any,
+    model: Model,
     commands: Iterable[CommandLike],
     *,
     obstacles: Sequence[Any] = (),

@@ -18,6 +18,7 @@ from typing import Any
 import numpy as np
 
 from pliant.errors import ArgumentError, MissingExtraError, PliantError, UnknownNameError
+from pliant.models.contract import Model
 from pliant.state import Command, State
 from pliant.viewer.panel import Panel
 from pliant.viewer.readings import misses, reading_html
@@ -34,7 +35,7 @@ DRAG_ITERATIONS = 4  # of the inverse while the mouse moves; the release converg
 
 
 def view(
-    model: Any,
+    model: Model,
     state_or_trajectory: Any = None,
     *,
     obstacles: Sequence[Any] = (),
@@ -89,7 +90,7 @@ class ViewerServer:
 
     def __init__(
         self,
-        model: Any,
+        model: Model,
         state_or_trajectory: Any = None,
         *,
         obstacles: Sequence[Any] = (),
@@ -415,7 +416,7 @@ class ViewerServer:
         )
 
 
-def _equilibrium(model: Any, u: Array, *, obstacles: Sequence[Any], start: State | None) -> State:
+def _equilibrium(model: Model, u: Array, *, obstacles: Sequence[Any], start: State | None) -> State:
     from pliant.solve.equilibrium import equilibrium
 
     return equilibrium(model, u, obstacles=obstacles, start=start)

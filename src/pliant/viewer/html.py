@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from pliant.errors import ArgumentError
+from pliant.models.contract import Model
 from pliant.state import State
 from pliant.viewer import colours
 from pliant.viewer.camera import Camera, View
@@ -25,7 +26,7 @@ Array = np.ndarray
 
 
 def export_html(
-    model: Any,
+    model: Model,
     state_or_trajectory: Any,
     path: str | Path,
     *,

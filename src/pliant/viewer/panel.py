@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from pliant.models.contract import Model
 from pliant.viewer import colours
 from pliant.viewer.readings import colour_bar_html, dial, hint_html
 from pliant.viewer.scene import PLAIN_FIELD, PLANE_REACH, Picture, has_surface, obstacle_surface
@@ -248,7 +249,7 @@ class Panel:
             self.viewer.request_solve()
 
 
-def target_position(model: Any, state: Any, target: Any) -> Array | None:
+def target_position(model: Model, state: Any, target: Any) -> Array | None:
     """Where the gizmo of a target starts: at the target, or at the named point; None if it has no place."""
     if isinstance(target, str):
         return np.asarray(model.locate(state.q, target).position, float).reshape(3)

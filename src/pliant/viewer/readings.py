@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from pliant.actuators import Actuator, Cable
+from pliant.models.contract import Model
 from pliant.state import Command, State, Status
 from pliant.viewer.colours import colour_table, to_bytes
 
@@ -121,7 +122,7 @@ def actuator_rows(robot: Any, state: State, *, forceless: bool = False) -> list[
     return rows
 
 
-def misses(model: Any, state: State, targets: Sequence[Any]) -> tuple[float, float | None] | None:
+def misses(model: Model, state: State, targets: Sequence[Any]) -> tuple[float, float | None] | None:
     """How far a state is from targets that have a place: the largest distance [m], the largest angle [rad] of frames.
 
     None if no target names a point and a position, angle None if none names a rotation.

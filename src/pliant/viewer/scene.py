@@ -14,6 +14,7 @@ import numpy as np
 
 from pliant.actuators import Cable
 from pliant.errors import ArgumentError, UnknownNameError
+from pliant.models.contract import Model
 from pliant.state import Skin, State
 from pliant.viewer.surface import BodySurface, skin_strain
 
@@ -84,8 +85,8 @@ class Scene:
             with itself have none.
     """
 
-    def __init__(self, model: Any, *, obstacles: Sequence[Any] = ()) -> None:
-        self.model = model
+    def __init__(self, model: Model, *, obstacles: Sequence[Any] = ()) -> None:
+        self.model: Any = model  # may offer fields, cable paths and cavities besides
         self.obstacles = tuple(obstacles)
         self.skin: Skin = model.skin
         self.rest: Array = np.asarray(model.skin_positions(model.rest), float)

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from pliant.errors import ArgumentError
+from pliant.models.contract import Model
 from pliant.state import State
 from pliant.viewer import colours, shapes
 from pliant.viewer.camera import Camera, View
@@ -25,7 +26,7 @@ INK = (60, 66, 78)
 
 
 def snapshot(
-    model: Any,
+    model: Model,
     state: State | None,
     path: str | Path,
     *,
@@ -88,7 +89,7 @@ def snapshot(
 
 
 def snapshot_image(
-    model: Any,
+    model: Model,
     state: State | None,
     *,
     obstacles: tuple[Any, ...] | list[Any] = (),

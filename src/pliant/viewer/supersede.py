@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
+from pliant.models.contract import Model
 from pliant.solve.problem import Problem
 from pliant.state import Command, State
 
@@ -20,7 +21,7 @@ class Superseded(Exception):
 class Abandonable(Problem):
     """A problem whose solve ends with `Superseded` once `stale()` is true; it is asked at every linearisation."""
 
-    def __init__(self, model: Any, obstacles: Sequence[Any], stale: Callable[[], bool]) -> None:
+    def __init__(self, model: Model, obstacles: Sequence[Any], stale: Callable[[], bool]) -> None:
         super().__init__(model, obstacles)
         self._stale = stale
 
@@ -40,7 +41,7 @@ class Abandonable(Problem):
 
 
 def inverse(
-    model: Any,
+    model: Model,
     state: State,
     targets: Sequence[Any],
     *,
