@@ -1,5 +1,7 @@
 """Distances, gradients and curvatures of all obstacles against finite differences."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -198,3 +200,11 @@ def test_bad_input_names_the_argument(make, argument):
 def test_friction_is_a_number(friction):
     with pytest.raises(ArgumentError, match="friction"):
         Plane(friction=friction)
+
+
+def test_a_box_is_copied_with_a_field_changed():
+    box = replace(Box((0, 0, 1), lengths=(1, 2, 3), name="crate"), friction=0.4)
+    assert box.friction == 0.4 and box.name == "crate"
+    np.testing.assert_array_equal(box.half_lengths, (0.5, 1.0, 1.5))
+    with pytest.raises(ArgumentError, match="half_lengths"):
+        replace(box, lengths=(1, 1, 1))

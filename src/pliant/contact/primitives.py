@@ -157,12 +157,15 @@ class Box(Obstacle):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        if (self.half_lengths is None) == (self.lengths is None):
+        given = [
+            scale * np.asarray(vector3(name, getattr(self, name)))
+            for name, scale in (("half_lengths", 1.0), ("lengths", 0.5))
+            if getattr(self, name) is not None
+        ]
+        # both are there, and agree, when a box is copied with another field changed
+        if not given or not all(np.array_equal(half, given[0]) for half in given):
             raise ArgumentError("half_lengths", "give exactly one of half_lengths and lengths")
-        if self.half_lengths is not None:
-            half = np.array(vector3("half_lengths", self.half_lengths))
-        else:
-            half = 0.5 * vector3("lengths", self.lengths)
+        half = given[0]
         if not np.all(half > 0.0):
             raise ArgumentError("lengths", f"{(2 * half).tolist()} are not all positive", "three lengths > 0")
         object.__setattr__(self, "centre", vector3("centre", self.centre))
