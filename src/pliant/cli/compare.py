@@ -123,9 +123,12 @@ def _picture(path: Path, *solved: tuple[Any, Any]) -> None:
 
     from pliant.viewer.snapshot import snapshot
 
-    images = []
+    # one scale of colours for both, else the same colour would mean two displacements
+    moved = [np.linalg.norm(m.skin_positions(s.q) - m.skin_positions(m.rest), axis=1).max() for m, s in solved]
+    images, span = [], (0.0, 1e3 * float(max(moved)))
     with tempfile.TemporaryDirectory() as folder:
         for i, (model, state) in enumerate(solved):
-            file = snapshot(model, state, Path(folder) / f"{i}.png", title=type(model).__name__, size=(800, 520))
+            file = Path(folder) / f"{i}.png"
+            snapshot(model, state, file, title=type(model).__name__, size=(800, 520), span=span)
             images.append(matplotlib.image.imread(file))
     matplotlib.image.imsave(path, np.concatenate(images, axis=0))
