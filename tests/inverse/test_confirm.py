@@ -1,5 +1,6 @@
 """Answers through contact are what their own command leads to: solved forwards, nothing moves."""
 
+from dataclasses import replace
 from types import SimpleNamespace
 
 import numpy as np
@@ -85,3 +86,12 @@ def test_an_end_that_is_no_equilibrium_becomes_one_and_says_how_far_it_was():
     assert "away from what this command leads to" in work.notes[0]
     again = pl.equilibrium(model, model.displacement(bent), obstacles=obstacles, start=command.state)
     assert np.abs(model.skin_positions(work.q) - model.skin_positions(again.q)).max() < 1e-9
+
+
+def test_without_friction_a_rough_obstacle_is_a_smooth_one():
+    model, (wall,), goal = finger_at_a_wall()
+    answers = [
+        pl.invert(model, None, pl.PointTarget("tip", goal), obstacles=[replace(wall, friction=mu)], friction="none")
+        for mu in (0.0, 0.6)
+    ]
+    np.testing.assert_array_equal(answers[0].u, answers[1].u)

@@ -93,6 +93,8 @@ def invert(
     if problem is not None and not (isinstance(problem, Problem) and problem.model is model):
         raise ArgumentError("problem", f"{type(problem).__name__} of another model", "a Problem of this model")
     setting = problem or Problem(model, obstacles, alarm=alarm)
+    if friction == "none" and _rough(setting.obstacles):
+        setting = Problem(model, [replace(o, friction=0.0) for o in setting.obstacles], alarm=setting.alarm)
     check_state(model, state)
     dt = np.inf if dt == np.inf else positive("dt", dt)
     if dynamic and dt == np.inf:
@@ -245,8 +247,11 @@ def _missed(setting: Problem, work: Work, options: Options) -> bool:
 def _sticking(friction: str, obstacles: Sequence[Any]) -> bool:
     if friction not in ("auto", "none", "stick"):
         raise ArgumentError("friction", f"{friction!r}", "'auto', 'none' or 'stick'")
-    rough = any(float(getattr(o, "friction", 0.0)) > 0 for o in obstacles)
-    return friction == "stick" or (friction == "auto" and rough)
+    return friction == "stick" or (friction == "auto" and _rough(obstacles))
+
+
+def _rough(obstacles: Sequence[Any]) -> bool:
+    return any(float(getattr(o, "friction", 0.0)) > 0 for o in obstacles)
 
 
 def _prescribed(model: Any, given: Mapping[str, float]) -> tuple[dict[int, float], dict[int, float]]:
