@@ -9,8 +9,9 @@ import pytest
 from pliant.contact import Sphere
 from pliant.inverse.invert import invert
 from pliant.inverse.targets import PointTarget
+from pliant.solve.equilibrium import equilibrium
 from pliant.viewer.browser import ViewerServer
-from pliant.viewer.supersede import Superseded, inverse
+from pliant.viewer.supersede import Superseded, inverse, statics
 
 BALL, GOAL = Sphere((0.07, 0.0, 0.05), 0.01), PointTarget("tip", (0.09, 0.0, 0.03))
 
@@ -26,6 +27,13 @@ def test_it_is_given_up_as_soon_as_it_is_stale(finger):
     answers = iter([False, False, True])
     with pytest.raises(Superseded):
         inverse(finger, None, [GOAL], obstacles=[BALL], stale=lambda: next(answers))
+
+
+def test_statics_is_equilibrium_and_is_given_up_too(finger):
+    u = np.array([0.005, 0.0])
+    np.testing.assert_array_equal(statics(finger, u, obstacles=[BALL]).q, equilibrium(finger, u, obstacles=[BALL]).q)
+    with pytest.raises(Superseded):
+        statics(finger, u, obstacles=[BALL], stale=lambda: True)
 
 
 def test_a_drag_is_not_kept_waiting_by_a_long_solve(finger, monkeypatch):

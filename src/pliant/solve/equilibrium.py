@@ -10,6 +10,7 @@ import numpy as np
 
 from pliant.checks import count
 from pliant.contact.contacts import Contacts
+from pliant.errors import ArgumentError
 from pliant.models.contract import Model
 from pliant.solve.balance import balanced, inverted, mean_diagonal, unbalanced
 from pliant.solve.collapse import LITTLE, collapsed
@@ -53,6 +54,7 @@ def equilibrium(
     contact_distance: float = 0.0,
     gap_tolerance: float = 1e-6,
     turning: bool = True,
+    problem: Problem | None = None,
     strict: bool = False,
 ) -> State:
     """The static equilibrium of a model.
@@ -73,6 +75,7 @@ def equilibrium(
         contact_distance: gap at which contact begins [m].
         gap_tolerance: allowed penetration relative to the robot's size [-].
         turning: start where steps with exact rotations lead, if the model offers them (see `far_start`).
+        problem: a prepared `Problem` (obstacles, alarm, contact distance and tolerance are then taken from it).
         strict: raise `SolveError` with the state attached if the solve does not succeed.
 
     Returns:
@@ -80,9 +83,12 @@ def equilibrium(
     """
     max_iterations = count("max_iterations", max_iterations)
     begin = time.perf_counter()
-    problem = Problem(
-        model, obstacles, alarm=alarm, contact_distance=contact_distance, gap_tolerance=gap_tolerance
-    )
+    if problem is None:
+        problem = Problem(
+            model, obstacles, alarm=alarm, contact_distance=contact_distance, gap_tolerance=gap_tolerance
+        )
+    elif not (isinstance(problem, Problem) and problem.model is model):
+        raise ArgumentError("problem", f"{type(problem).__name__} of another model", "a Problem of this model")
     check_state(model, start, "start")
     old_u = None if start is None else start.u
     target = command_vector(model.robot, u, old_u)
@@ -130,7 +136,7 @@ def equilibrium(
         if not status.ok and loose is not None:
             notes.append(loose.note)
             status = status if problem.obstacles else Status.SINGULAR
-    state = _finish(problem, found, status, target, gap_tolerance, notes, time.perf_counter() - begin)
+    state = _finish(problem, found, status, target, problem.gap_tolerance, notes, time.perf_counter() - begin)
     if start is not None:
         state = state.but(time=start.time)
     if state.ok and (flag := getattr(model, "flag", None)) is not None:

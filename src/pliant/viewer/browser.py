@@ -13,6 +13,7 @@ import threading
 import time
 import webbrowser
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -25,12 +26,13 @@ from pliant.viewer.readings import misses, reading_html
 from pliant.viewer.replay import Replay
 from pliant.viewer.scene import Picture, Scene, states_of
 from pliant.viewer.stage import Stage
-from pliant.viewer.supersede import Superseded, inverse
+from pliant.viewer.supersede import Superseded, inverse, statics
 from pliant.viewer.worker import LatestWorker
 
 Array = np.ndarray
 BUSY_AFTER = 0.5  # [s]
-PATIENCE = 0.3  # [s] a solve that takes longer is given up for a newer wish
+PATIENCE = 0.3  # [s] a release that takes longer to converge is given up for a newer wish
+SLIDER_PATIENCE = 2.0  # [s] the same for sliders, whose every solve converges: shorter ones are shown on the way
 DRAG_ITERATIONS = 4  # of the inverse while the mouse moves; the release converges
 
 
@@ -109,7 +111,7 @@ class ViewerServer:
             raise ArgumentError("port", f"{port}", "1 to 65535")
         self.model, self.robot = model, model.robot
         self._forceless = bool(getattr(model, "forceless", False))
-        self._solve, self._limits = solve or _equilibrium, tuple(limits)
+        self._solve, self._limits = solve or statics, tuple(limits)
         self._invert = invert or inverse
         self.scene = Scene(model, obstacles=obstacles)
         self._obstacles = list(obstacles)
@@ -309,15 +311,15 @@ class ViewerServer:
 
     # ---- work; only on the solver's thread ----------------------------------------------------
     def _run_solve(self, u: Array, obstacles: tuple[Any, ...]) -> None:
-        started = time.perf_counter()
-        with self._busy():
-            state = self._solve(self.model, u, obstacles=obstacles, start=self._state)
-        if state.elapsed == 0.0:
-            state = state.but(elapsed=time.perf_counter() - started)
-        if state.ok and np.isfinite(state.q).all():
-            self._accept(state)
-        else:
-            self._fail(str(state.status))
+        interrupt = {"stale": partial(self._stale, SLIDER_PATIENCE)} if self._solve is statics else {}
+        with self._busy(), contextlib.suppress(Superseded):
+            state = self._solve(self.model, u, obstacles=obstacles, start=self._state, **interrupt)
+            if state.elapsed == 0.0:
+                state = state.but(elapsed=time.perf_counter() - self._began)
+            if state.ok and np.isfinite(state.q).all():
+                self._accept(state)
+            else:
+                self._fail(str(state.status))
 
     def _run_inverse(self, targets: list[Any], options: Mapping[str, Any], *, final: bool) -> None:
         with self._busy(), contextlib.suppress(Superseded):
@@ -328,9 +330,9 @@ class ViewerServer:
                 command = fresh if fresh.ok else command
             self._take(command, targets, final=final)
 
-    def _stale(self) -> bool:
-        """Whether the solve that runs is worth no more: a newer wish waits, and has waited long enough."""
-        return time.perf_counter() - self._began > PATIENCE and self._worker.waiting("solve")
+    def _stale(self, patience: float = PATIENCE) -> bool:
+        """Whether the solve that runs is worth no more: it has had its time [s], and a newer wish waits."""
+        return time.perf_counter() - self._began > patience and self._worker.waiting("solve")
 
     def _take(self, command: Command, targets: list[Any], *, final: bool) -> None:
         # While a drag goes on a few iterations only approach; the release must converge or says so.
@@ -414,9 +416,3 @@ class ViewerServer:
             displacement=zero,
             notes=("this is the rest shape: no equilibrium was found without actuation",),
         )
-
-
-def _equilibrium(model: Model, u: Array, *, obstacles: Sequence[Any], start: State | None) -> State:
-    from pliant.solve.equilibrium import equilibrium
-
-    return equilibrium(model, u, obstacles=obstacles, start=start)

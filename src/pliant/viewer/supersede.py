@@ -1,4 +1,4 @@
-"""Inverse problems that are given up as soon as something newer is wanted.
+"""Solves that are given up as soon as something newer is wanted.
 
 Convergence deep in contact may take many seconds. On a page nobody waits for an answer to a question that is no longer
 asked: the next drag must move the robot at once.
@@ -38,6 +38,20 @@ class Abandonable(Problem):
     def _look(self) -> None:
         if self._stale():
             raise Superseded
+
+
+def statics(
+    model: Model,
+    u: Any,
+    *,
+    obstacles: Sequence[Any] = (),
+    start: State | None = None,
+    stale: Callable[[], bool] = lambda: False,
+) -> State:
+    """`pliant.equilibrium`, given up with `Superseded` once `stale()` is true."""
+    from pliant.solve.equilibrium import equilibrium
+
+    return equilibrium(model, u, start=start, problem=Abandonable(model, obstacles, stale))
 
 
 def inverse(
