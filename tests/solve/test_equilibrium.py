@@ -14,6 +14,7 @@ from pliant.materials import Corotational, NeoHookean
 from pliant.models.fem import FemModel
 from pliant.robot import Robot
 from pliant.solve.equilibrium import equilibrium
+from pliant.solve.problem import Problem
 from pliant.solve.simulate import sweep
 from pliant.state import State, Status
 
@@ -274,3 +275,13 @@ def test_rigid_end_with_contact_balances():
     assert state.contacts.forces.sum() > 0
     assert state.contacts.max_penetration < 1e-6 * 0.06
     assert state.residual < 1e-8
+
+
+def test_a_prepared_problem_takes_the_place_of_obstacles():
+    model, other = FemModel(golden_beam()), FemModel(golden_beam())
+    floor = Plane(point=(0.0, 0.0, -0.012))
+    u = {"c1": 0.005}
+    given = equilibrium(model, u, problem=Problem(model, [floor]))
+    np.testing.assert_array_equal(given.q, equilibrium(model, u, obstacles=[floor]).q)
+    with pytest.raises(ArgumentError, match="problem"):
+        equilibrium(model, problem=Problem(other))
