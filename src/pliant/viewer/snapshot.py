@@ -10,7 +10,7 @@ import numpy as np
 from pliant.errors import ArgumentError
 from pliant.models.contract import Model
 from pliant.state import State
-from pliant.viewer import colours, shapes
+from pliant.viewer import colours, glyphs
 from pliant.viewer.camera import Camera, View
 from pliant.viewer.readings import number
 from pliant.viewer.render import Layer, finish, render
@@ -115,7 +115,7 @@ def snapshot_image(
         raise ArgumentError("state", "its shape is not finite", "a state of a solve that succeeded")
     low, high = scene.span(picture) if span is None else span
     places = _places(marks)
-    red = Layer(*shapes.balls(places, MARK * scene.size), colours.TARGET, shadow=False)
+    red = Layer(*glyphs.balls(places, MARK * scene.size), colours.TARGET, shadow=False)
     layers = [red, *picture_layers(picture, scene.size, low=low, high=high, opacity=opacity)]
     aim = camera if isinstance(camera, Camera) else Camera(*camera) if camera is not None else Camera()
     seen = np.concatenate([picture.vertices, *picture.cables.values(), places])
@@ -139,14 +139,14 @@ def picture_layers(picture: Picture, size: float, *, low: float, high: float, op
         cables.append((tube(path, np.full(len(path), radius), sides=10), shade))
     layers += [Layer(v, t, shade) for (v, t), shade in cables]
     if len(picture.fixations):
-        layers.append(Layer(*shapes.balls(picture.fixations, 0.0045 * size), colours.FIXATION, shadow=False))
+        layers.append(Layer(*glyphs.balls(picture.fixations, 0.0045 * size), colours.FIXATION, shadow=False))
     if picture.points:
         layers.append(
-            Layer(*shapes.balls(np.array(list(picture.points.values())), 0.009 * size), colours.POINT)
+            Layer(*glyphs.balls(np.array(list(picture.points.values())), 0.009 * size), colours.POINT)
         )
     if len(picture.contact_points):
         segments = contact_segments(picture, size)
-        layers.append(Layer(*shapes.arrows(segments, 0.004 * size), colours.CONTACT, shadow=False))
+        layers.append(Layer(*glyphs.arrows(segments, 0.004 * size), colours.CONTACT, shadow=False))
     if opacity < 1.0:
         layers += [Layer(v, t, colours.CHAMBER, shadow=False) for v, t in picture.chambers.values()]
     for vertices, triangles in picture.obstacles:

@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from pliant.viewer.shapes import arrows, balls, merged, unit_ball
+from pliant.viewer.glyphs import arrows, balls, merged, unit_ball
 
 
 def test_a_ball_is_closed_and_round():
