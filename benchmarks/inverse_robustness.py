@@ -4,27 +4,40 @@ Goals within reach are where forward equilibria bring the tip, under random comm
 robot's size away from it. Every answer is checked by a forward equilibrium under its command. Writes
 docs/benchmarks/inverse_robustness.md.
 
-    python benchmarks/inverse_robustness.py [--count 20] [--robots trunk,finger] [--seconds 60] [--dry]
+    python benchmarks/inverse_robustness.py [--count 6] [--robots trunk,finger] [--seconds 20] [--merge] [--dry]
 
-All robots take about a quarter of an hour, the geometric ones most of it.
+No new goal of a robot is begun after `--seconds` of CPU time per kind of goal. `--merge` keeps the rows of the robots that are not
+named, so that the sweep can be run in pieces; all of it takes about a quarter of an hour, the geometric robots most of it.
 """
 
 from __future__ import annotations
 
 import argparse
+import json
 import time
 from collections import Counter
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+from catalogue_sizes import sized
 
 import pliant as pl
 from pliant.solve.commands import length_scale
 
 PAGE = Path(__file__).parents[1] / "docs" / "benchmarks" / "inverse_robustness.md"
+ROWS = Path(__file__).parents[1] / "out" / "inverse_robustness.json"
 FAR = 1.5  # goals out of reach are this many sizes of the robot away from its tip
+
+
+@dataclass(frozen=True)
+class Ending:
+    """How one inverse solve ended."""
+
+    status: str
+    iterations: int
+    seconds: float
 
 
 @dataclass
@@ -34,12 +47,12 @@ class Row:
     name: str
     kind: str
     size: tuple[int, int]
-    reached: list[pl.Command] = field(default_factory=list)
-    seconds: list[float] = field(default_factory=list)
-    far: list[pl.Command] = field(default_factory=list)
-    far_seconds: list[float] = field(default_factory=list)
+    changed: str = ""
+    reached: list[Ending] = field(default_factory=list)
+    far: list[Ending] = field(default_factory=list)
     wrong: list[str] = field(default_factory=list)
     skipped: int = 0
+    wanted: int = 0
 
 
 def random_command(robot: pl.Robot, rng: np.random.Generator, part: float) -> dict[str, float]:
@@ -55,43 +68,44 @@ def random_command(robot: pl.Robot, rng: np.random.Generator, part: float) -> di
     return out
 
 
-def recheck(model: Any, command: pl.Command, size: float) -> str:
+def recheck(model: Any, command: pl.Command, size: float, tip: str, around: tuple[Any, ...]) -> str:
     """What a forward equilibrium under the command says against it; empty if nothing."""
-    forward = pl.equilibrium(model, command.u, start=command.state)
+    forward = pl.equilibrium(model, command.u, obstacles=around, start=command.state)
     if not forward.ok:
         return f"forward: {forward.status.name}"
-    here, there = (model.locate(s, "tip").position for s in (command.state, forward))
+    here, there = (model.locate(s, tip).position for s in (command.state, forward))
     off = float(np.abs(here - there).max()) / size
     return "" if off < 1e-6 else f"forward differs by {off:.1e} of the size"
 
 
 def measure(name: str, count: int, far: int, *, seconds: float, seed: int = 0, part: float = 0.5) -> Row:
     """Goals of one robot, until the time is up."""
-    entry = pl.robots.entry(name)
-    robot = entry.make()
+    entry, robot, changed = sized(name)
     model = entry.model(robot)
     size = length_scale(model)
-    row = Row(name, entry.kind, (model.nv, model.nu))
-    rest = pl.equilibrium(model).require()
-    tip = model.locate(rest, "tip").position
+    row = Row(name, entry.kind, (model.nv, model.nu), changed, wanted=count)
+    around = tuple(entry.obstacles(robot))  # contacts that belong to the robot: its own surface, its bodies
+    rest = pl.equilibrium(model, obstacles=around).require()
+    names = [p.name for p in robot.points]
+    end = "tip" if "tip" in names else names[-1]
+    tip = model.locate(rest, end).position
     rng = np.random.default_rng(seed)
     begin = time.process_time()
     for _ in range(3 * count):
         if len(row.reached) == count or time.process_time() - begin > seconds:
             break
-        there = pl.equilibrium(model, random_command(robot, rng, part), start=rest)
+        there = pl.equilibrium(model, random_command(robot, rng, part), obstacles=around, start=rest)
         if not there.ok:
             row.skipped += 1
             continue
-        goal = model.locate(there, "tip").position
+        goal = model.locate(there, end).position
         clock = time.process_time()
-        command = pl.invert(model, rest, pl.PointTarget("tip", tuple(goal)))
-        row.seconds.append(time.process_time() - clock)
-        row.reached.append(command)
+        command = pl.invert(model, rest, pl.PointTarget(end, tuple(goal)), obstacles=around)
+        row.reached.append(Ending(command.status.name, command.iterations, time.process_time() - clock))
         if command.status is not pl.Status.CONVERGED:
             off = np.linalg.norm(command.error) / size
             row.wrong.append(f"goal {len(row.reached) - 1}: {command.status.name}, {off:.1e} of the size away")
-        elif said := recheck(model, command, size):
+        elif said := recheck(model, command, size, end, around):
             row.wrong.append(f"goal {len(row.reached) - 1}: {said}")
     begin = time.process_time()
     for i in range(far):
@@ -100,12 +114,11 @@ def measure(name: str, count: int, far: int, *, seconds: float, seed: int = 0, p
         way = rng.standard_normal(3)
         goal = tip + FAR * size * way / np.linalg.norm(way)
         clock = time.process_time()
-        command = pl.invert(model, rest, pl.PointTarget("tip", tuple(goal)))
-        row.far_seconds.append(time.process_time() - clock)
-        row.far.append(command)
+        command = pl.invert(model, rest, pl.PointTarget(end, tuple(goal)), obstacles=around)
+        row.far.append(Ending(command.status.name, command.iterations, time.process_time() - clock))
         if command.status not in (pl.Status.UNREACHABLE, pl.Status.LOCAL):
             row.wrong.append(f"far goal {i}: {command.status.name}")
-        elif said := recheck(model, command, size):
+        elif said := recheck(model, command, size, end, around):
             row.wrong.append(f"far goal {i}: {said}")
     return row
 
@@ -119,14 +132,14 @@ def table(rows: list[Row]) -> list[str]:
     ]
     lines = []
     for r in rows:
-        good = sum(c.status is pl.Status.CONVERGED for c in r.reached)
-        ended = sum(c.status in (pl.Status.UNREACHABLE, pl.Status.LOCAL) for c in r.far)
+        good = sum(c.status == "CONVERGED" for c in r.reached)
+        ended = sum(c.status in ("UNREACHABLE", "LOCAL") for c in r.far)
         cells = [r.name, f"{r.kind}, {r.size[0]}, {r.size[1]}", f"{good}/{len(r.reached)}"]
-        for commands, seconds in ((r.reached, r.seconds), (r.far, r.far_seconds)):
-            if commands is r.far:
+        for ends in (r.reached, r.far):
+            if ends is r.far:
                 cells.append(f"{ended}/{len(r.far)}")
-            counts = [c.iterations for c in commands] or [0]
-            ms = [1e3 * s for s in seconds] or [0.0]
+            counts = [c.iterations for c in ends] or [0]
+            ms = [1e3 * c.seconds for c in ends] or [0.0]
             cells += [f"{np.median(counts):.0f} ({max(counts)})", f"{np.median(ms):.0f} ({max(ms):.0f})"]
         lines.append("| " + " | ".join(cells) + " |")
     return [*head, *lines]
@@ -135,10 +148,15 @@ def table(rows: list[Row]) -> list[str]:
 def page(rows: list[Row], count: int) -> str:
     """The whole page."""
     goals = sum(len(r.reached) for r in rows)
-    good = sum(c.status is pl.Status.CONVERGED for r in rows for c in r.reached)
+    good = sum(c.status == "CONVERGED" for r in rows for c in r.reached)
     far = sum(len(r.far) for r in rows)
-    ended = Counter(c.status.name for r in rows for c in r.far)
+    ended = Counter(c.status for r in rows for c in r.far)
     wrong = [f"- {r.name}: {w}" for r in rows for w in r.wrong]
+    changed = "; ".join(f"{r.name} ({r.changed})" for r in rows if r.changed)
+    cut = "; ".join(
+        f"{r.name} after {len(r.reached)} and {len(r.far)}" for r in rows if min(len(r.reached), len(r.far)) < r.wanted
+    )
+    skipped = "; ".join(f"{r.name} {r.skipped}" for r in rows if r.skipped)
     text = [
         "# Robustness of the converged inverse",
         "",
@@ -153,6 +171,9 @@ def page(rows: list[Row], count: int) -> str:
         "",
         *table(rows),
         "",
+        f"Made coarser or driven otherwise: {changed or 'none'}. Time was up: {cut or 'never'}. Random commands that had no forward "
+        f"equilibrium, and gave no goal: {skipped or 'none'}. Times are those of a machine with other work on it.",
+        "",
         f"Within reach: {good} of {goals} reached. Out of reach: {far} goals, "
         + ", ".join(f"{n} {s}" for s, n in ended.most_common())
         + ".",
@@ -165,20 +186,37 @@ def page(rows: list[Row], count: int) -> str:
     return "\n".join(text)
 
 
+def kept() -> list[Row]:
+    """The rows of the last run."""
+    if not ROWS.exists():
+        return []
+    rows = json.loads(ROWS.read_text())
+    for r in rows:
+        r["size"] = tuple(r["size"])
+        r["reached"], r["far"] = ([Ending(**e) for e in r[kind]] for kind in ("reached", "far"))
+    return [Row(**r) for r in rows]
+
+
 def main() -> None:
     """Measure and write the page."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--count", type=int, default=20, help="goals of each kind")
+    parser.add_argument("--count", type=int, default=6, help="goals of each kind")
     parser.add_argument("--robots", default="", help="names, separated by commas; all if empty")
-    parser.add_argument("--seconds", type=float, default=60.0, help="time per robot and kind of goal")
+    parser.add_argument("--seconds", type=float, default=20.0, help="time per robot and kind of goal")
+    parser.add_argument("--merge", action="store_true", help="keep the rows of other robots from the last run")
     parser.add_argument("--dry", action="store_true", help="print, do not write the page")
     args = parser.parse_args()
-    rows = []
-    for name in args.robots.split(",") if args.robots else pl.robots.catalogue():
-        rows.append(measure(name, args.count, args.count, seconds=args.seconds))
-        print(table(rows)[-1], *(f"    {w}" for w in rows[-1].wrong), sep="\n", flush=True)
-    if not args.dry:
-        PAGE.write_text(page(rows, args.count))
+    order = list(pl.robots.catalogue())
+    chosen = args.robots.split(",") if args.robots else order
+    rows = [r for r in kept() if r.name not in chosen] if args.merge else []
+    for name in chosen:
+        new = measure(name, args.count, args.count, seconds=args.seconds)
+        print(table([new])[-1], *(f"    {w}" for w in new.wrong), sep="\n", flush=True)
+        rows = sorted([*rows, new], key=lambda r: order.index(r.name))
+        if not args.dry:
+            ROWS.parent.mkdir(exist_ok=True)
+            ROWS.write_text(json.dumps([asdict(r) for r in rows]))
+            PAGE.write_text(page(rows, args.count))
 
 
 if __name__ == "__main__":

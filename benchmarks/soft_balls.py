@@ -16,9 +16,9 @@ import numpy as np
 import pliant as pl
 
 SIDE, RADIUS, YOUNG, POISSON = 0.04, 0.05, 1e5, 0.3
-CELLS = (4, 8, 12, 16)
+CELLS = (4, 8, 12)
 DEPTHS = (0.2e-3, 0.5e-3, 0.8e-3, 1.4e-3, 2.0e-3)
-PLACES = ((0.0, 0.0), (0.7e-3, 0.0), (1.1e-3, -0.6e-3))
+PLACES = ((0.0, 0.0), (1.1e-3, -0.6e-3))
 DEPTH, HALF, SIZES = 0.4e-3, 0.16, (2.0e-3, 1.5e-3, 1.0e-3, 0.75e-3)  # of the block compared with Hertz
 STRIP = (1.0e-3, 0.5e-3, 0.25e-3, 0.125e-3)  # element sizes under the cylinder
 MODULUS = YOUNG / (1 - POISSON**2)
@@ -136,7 +136,7 @@ def section(kept: dict[str, Any]) -> str:
     return (
         "## A ball in a soft block\n\n"
         "Frictionless ball of 50 mm radius, co-rotational linear tets, E = 100 kPa, nu = 0.3, bottom held. Block of 40 x "
-        "40 x 20 mm,\ndepths of 0.2 to 2 mm, centred and two places off centre.\n\n"
+        "40 x 20 mm,\ndepths of 0.2 to 2 mm, centred and off centre.\n\n"
         "| cells across | iterations | converged |\n|---|---|---|\n" + "\n".join(rows) + "\n\n"
         "Against Hertz (F = 4/3 E* sqrt(R) d^1.5, d = 0.4 mm, contact radius 4.5 mm), a quarter of a block 320 mm wide and "
         "160 mm deep,\ngraded. The radius of contact is compared with that of Hertz at the force found.\n\n"
