@@ -2,7 +2,7 @@ import numpy as np
 
 from pliant.viewer.camera import Camera, View
 from pliant.viewer.render import Layer, finish, render
-from pliant.viewer.shapes import balls
+from pliant.viewer.glyphs import balls
 
 
 def scene(layers, **options):
