@@ -208,7 +208,7 @@ def test_C13_body_volume_drift(finger):
     assert state.ok and abs(J @ volumes / volumes.sum() - 1) < 0.01
 
 
-def test_C7_one_query_per_iteration(finger, monkeypatch):
+def test_C7_one_query_for_two_iterations(finger, monkeypatch):
     """The times are in benchmarks/geometric.py (contact): here what they are made of."""
     queries, original = [], Detector.detect
 
@@ -219,7 +219,7 @@ def test_C7_one_query_per_iteration(finger, monkeypatch):
     monkeypatch.setattr(Detector, "detect", detect)
     state = flex(finger, finger.command({"air": 1.5}), obstacles=[SelfContact()], alarm=1e-3)
     assert state.ok and (state.contacts.forces > 0).any()
-    assert len(queries) <= state.iterations + 2
+    assert 2 * len(queries) <= state.iterations + 2  # chord steps follow what touches without a query
 
 
 @pytest.mark.slow
