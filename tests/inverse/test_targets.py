@@ -244,3 +244,12 @@ def test_unknown_names():
 def test_wanted_values_must_be_finite(make, value):
     with pytest.raises(pl.ArgumentError, match="value"):
         make(value)
+
+
+def test_an_equality_out_of_reach_comes_as_near_as_an_objective():
+    model = pl.FemModel(pl.robots.finger())
+    away = (0.005113, -0.0025085, -0.1032573)  # off the plane in which it bends, beyond its length
+    must, wish = (pl.invert(model, None, pl.PointTarget("tip", away, exact=exact)) for exact in (True, False))
+    assert must.status is wish.status is pl.Status.UNREACHABLE
+    assert np.linalg.norm(must.error) == pytest.approx(np.linalg.norm(wish.error), rel=1e-6)
+    assert any("equalities" in note for note in must.notes)

@@ -22,7 +22,7 @@ def confirmed(setting: Problem, work: Work, options: Options, status: Status) ->
     """The status of an answer after its command was solved forwards.
 
     Where that leads elsewhere, `work` becomes the equilibrium that was found, and a note says how far away it is; where
-    it fails, a note says so. Friction is left out: contacts that stick without a cone are no forward problem.
+    it fails, the answer has failed. Friction is left out: contacts that stick without a cone are no forward problem.
 
     Args:
         setting: model and surroundings.
@@ -39,7 +39,7 @@ def confirmed(setting: Problem, work: Work, options: Options, status: Status) ->
     state = settle(setting, work.q, work.effort, work.contacts, follow=False, tries=40, held=held)
     if not state.ok:
         work.notes.append(f"solved forwards from here, this command does not converge: {state.status}")
-        return Status.UNSTABLE if state.status is Status.UNSTABLE else status
+        return state.status
     moved = float(np.abs(model.skin_positions(state.q) - model.skin_positions(work.q)).max(initial=0.0))
     if moved <= _SAME * setting.length:
         return status

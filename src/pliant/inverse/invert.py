@@ -31,6 +31,7 @@ from pliant.state import Command, State, Status
 
 Array = np.ndarray
 _FAST = 25  # all-at-once iterations before the safe, nested ones take over
+_WORTH = 0.1  # of the cost of the start: an end that much better is worth a long way to an equilibrium
 _GAINLESS = 8  # iterations among obstacles without a much lower cost or a shorter step before that
 
 
@@ -157,8 +158,9 @@ def _run(setting: Problem, mechanics: Any, work: Work, options: Options, iterati
     if not status.ok and status is not Status.RELAXED and iterations > _FAST:
         status, more = _nested(setting, work, options, iterations)
         count += more
-    if status is Status.RELAXED and (soft := _softened(options)) is not None and _missed(setting, work, options):
-        # limits were given up for nothing: hold them, and come as near as they let
+    vain = status is Status.RELAXED or not status.ok
+    if vain and (soft := _softened(options)) is not None and _missed(setting, work, options):
+        # limits were given up for nothing, or no step was found: hold the limits, and come as near as they let
         work.q, work.effort, work.contacts = begun
         work.begin_anew()
         status, more = _run(setting, mechanics, work, soft, iterations)
@@ -193,8 +195,9 @@ def _fast(
             continue
         cost = float((work.condensed.now**2).sum() + 1e6 * (work.condensed.exact_now**2).sum())
         first = cost if first is None else first
-        waited = 0 if cost < 0.8 * lowest or work.moved < 0.7 * shortest else waited + 1
-        lowest, shortest = min(lowest, cost), min(shortest, work.moved)
+        waited += 1
+        if cost < 0.8 * lowest or work.moved < 0.7 * shortest:
+            lowest, shortest, waited = min(lowest, cost), min(shortest, work.moved), 0
         if waited > _GAINLESS:
             return Status.STALLED, count, first is not None and lowest < 0.5 * first
     return Status.MAX_ITERATIONS, count, first is not None and lowest < 0.5 * first
@@ -287,11 +290,11 @@ def _nested(setting: Problem, work: Work, options: Options, iterations: int) -> 
     first = _start(setting, options.previous, options.fixed_effort, options.closed)
     starts: list[State] = []
     for far in (not setting.obstacles, True):  # among obstacles long ways are dear: gone only where nothing else is
-        for at, stroke in ((work, setting.model.displacement(work.q)), (first, None)):
-            if far and setting.obstacles and starts:
-                break
-            begun = equilibria.at(at.q, at.effort, at.contacts, stroke, follow=far)
-            starts += [begun] if begun.ok else []
+        ended = equilibria.at(work.q, work.effort, work.contacts, setting.model.displacement(work.q), follow=far)
+        begun = equilibria.at(first.q, first.effort, first.contacts, follow=far) if not (far and ended.ok) else ended
+        if begun.ok and not ended.ok and not far and equilibria.cost(ended) < _WORTH * equilibria.cost(begun):
+            ended = equilibria.at(work.q, work.effort, work.contacts, follow=True)
+        starts = [state for state in (ended, begun) if state.ok]
         if starts:
             break
     if not starts:
