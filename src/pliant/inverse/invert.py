@@ -12,7 +12,7 @@ import numpy as np
 from pliant.checks import count as count_of
 from pliant.checks import finite, instance, positive, several
 from pliant.errors import ArgumentError
-from pliant.inverse.answer import are_met, command_of, verdict
+from pliant.inverse.answer import MET, are_met, command_of, verdict
 from pliant.inverse.condense import Condensed
 from pliant.inverse.confirm import confirmed
 from pliant.inverse.iteration import condensed_at, iterate, solved_qpcc
@@ -32,7 +32,7 @@ from pliant.state import Command, State, Status
 Array = np.ndarray
 _FAST = 25  # all-at-once iterations before the safe, nested ones take over
 _WORTH = 0.1  # of the cost of the start: an end that much better is worth a long way to an equilibrium
-_GAINLESS = 8  # iterations among obstacles without a much lower cost or a shorter step before that
+_GAINLESS = 8  # iterations among obstacles in which neither cost nor steps became smaller, before that
 
 
 def invert(
@@ -184,23 +184,25 @@ def _fast(
     With obstacles it ends where neither the cost nor the steps become smaller for a while.
     """
     count = _approach(setting, mechanics, work, options, most) if careful else 0
-    first: float | None = None
-    lowest, shortest, waited = np.inf, np.inf, 0
+    past: list[tuple[float, float]] = []
+
+    def gained() -> bool:
+        return len(past) > 0 and min(cost for cost, _ in past) < 0.5 * past[0][0]
+
     for _ in range(most):
         count += 1
         done = iterate(setting, mechanics, work, options, careful=careful)
         if done is not None:
-            return done, count, first is not None and lowest < 0.5 * first
+            return done, count, gained()
         if mechanics.inertial or not setting.obstacles or work.condensed is None:
             continue
         cost = float((work.condensed.now**2).sum() + 1e6 * (work.condensed.exact_now**2).sum())
-        first = cost if first is None else first
-        waited += 1
-        if cost < 0.8 * lowest or work.moved < 0.7 * shortest:
-            lowest, shortest, waited = min(lowest, cost), min(shortest, work.moved), 0
-        if waited > _GAINLESS:
-            return Status.STALLED, count, first is not None and lowest < 0.5 * first
-    return Status.MAX_ITERATIONS, count, first is not None and lowest < 0.5 * first
+        past.append((cost, work.moved))
+        before = past[-1 - _GAINLESS] if len(past) > _GAINLESS else (np.inf, np.inf)
+        met = cost <= (MET * setting.length) ** 2  # what is left is balance
+        if not met and cost >= 0.8 * before[0] and work.moved >= 0.7 * before[1]:
+            return Status.STALLED, count, gained()
+    return Status.MAX_ITERATIONS, count, gained()
 
 
 def _elsewhere(

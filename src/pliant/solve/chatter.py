@@ -68,7 +68,7 @@ class Chatter:
                 self._way += moved
             if self._waited < self._patience or len(self._past) < 2:
                 return None
-            if self._since is not None and np.abs(x - self._since).max(initial=0.0) > _ONWARD * self._way:
+            if self._onward(x):
                 self._watch(x)
                 return None
             (x_old, old), (x_new, new) = self._past
@@ -83,6 +83,12 @@ class Chatter:
                 contacts, forces=previous.forces, tangential=previous.tangential, states=previous.states
             )
         return contacts
+
+    def _onward(self, x: Array) -> bool:
+        """Does the body slide along a rigid obstacle? (Soft pairs are carried along exactly: those may be held.)"""
+        if self._since is None or not _rigid(self._past[-1][1]).any():
+            return False
+        return float(np.abs(x - self._since).max(initial=0.0)) > _ONWARD * self._way
 
     def _watch(self, x: Array) -> None:
         """Wait anew, from skin positions x on."""
@@ -105,8 +111,8 @@ class Chatter:
     def _stale(self, moved: float) -> bool:
         """Should rigid obstacles be looked at afresh?"""
         assert self._frozen is not None
-        rigid = np.abs(self._frozen[1].weights.sum(axis=1)) > 0.5
-        return bool(rigid.any()) and self._amplitude > _TINY * self._length and moved < 0.05 * self._amplitude
+        large = self._amplitude > _TINY * self._length
+        return large and moved < 0.05 * self._amplitude and bool(_rigid(self._frozen[1]).any())
 
     def _forget(self) -> None:
         self._best, self._waited, self._frozen, self._since = np.inf, 0, None, None
@@ -136,3 +142,8 @@ class Chatter:
         tangential = both.tangential.copy()
         tangential[len(new) :] = 0.0
         return replace(both, forces=forces, tangential=tangential).distinct()
+
+
+def _rigid(contacts: Contacts) -> Array:
+    """Which contacts (m,) are with a rigid obstacle."""
+    return np.abs(contacts.weights.sum(axis=1)) > 0.5
