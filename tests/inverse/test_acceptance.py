@@ -269,11 +269,11 @@ def two_cable_problem(target):
 
 def test_d5_piecewise_cost_of_the_two_cable_beam():
     problem = two_cable_problem((0.1, 0.0, 0.02))
-    grid = [np.linspace(0, 8, 81)] * 2
+    grid = [np.linspace(0, 8, 41)] * 2
     picture = piecewise_cost(problem, grid)
     assert len(picture.sets) > 2
     steps = np.abs(np.diff(picture.cost, axis=0)).max() / np.ptp(picture.cost)
-    finer = piecewise_cost(problem, [np.linspace(0, 8, 161)] * 2)
+    finer = piecewise_cost(problem, [np.linspace(0, 8, 81)] * 2)
     assert np.abs(np.diff(finer.cost, axis=0)).max() / np.ptp(finer.cost) < 0.7 * steps  # continuous
 
 
