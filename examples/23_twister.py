@@ -43,11 +43,11 @@ def main(quick: bool = False) -> float:
                         remesh=remesh, iterations=20 if quick else 300)  # fmt: skip
         print(f"block, {name}: {found.stages[-1]:.0f} wanted, {found.ratio:.1f} reached, "
               f"{sum(found.remeshed)} new meshes, {', '.join(r.status.name for r in found.results)}")  # fmt: skip
-    _draw(model, shown)
+    _draw(model, shown, (480, 600) if quick else (960, 1200))
     return reached
 
 
-def _draw(model: pl.GeometricModel, shown: list[tuple[str, pl.State]]) -> None:
+def _draw(model: pl.GeometricModel, shown: list[tuple[str, pl.State]], size: tuple[int, int]) -> None:
     import matplotlib
 
     matplotlib.use("Agg")
@@ -55,7 +55,7 @@ def _draw(model: pl.GeometricModel, shown: list[tuple[str, pl.State]]) -> None:
 
     figure, axes = plt.subplots(1, len(shown), figsize=(3.6 * len(shown), 4.8))
     for axis, (title, state) in zip(axes, shown):
-        axis.imshow(pl.viewer.snapshot_image(model, state, size=(960, 1200), span=(0.0, 30.0)))
+        axis.imshow(pl.viewer.snapshot_image(model, state, size=size, span=(0.0, 30.0)))
         axis.set(title=title)
         axis.axis("off")
     figure.tight_layout(rect=(0, 0, 1, 0.96))
