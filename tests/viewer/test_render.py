@@ -1,8 +1,8 @@
 import numpy as np
 
 from pliant.viewer.camera import Camera, View
-from pliant.viewer.render import Layer, finish, render
 from pliant.viewer.glyphs import balls
+from pliant.viewer.render import Layer, finish, render
 
 
 def scene(layers, **options):

@@ -1,9 +1,9 @@
 """Freshness: compiled code on disk is dropped when a kernel that it calls has changed.
 
 numba keeps compiled functions in `__pycache__` and takes them as stale when their own file changes, not when the file
-of a function that they call does. After a `git pull` such code may crash. So the times and sizes of all kernel files are
-kept beside the compiled code; where some differ, the compiled code of every file that imports them, directly or not, is
-deleted before it is loaded.
+of a function that they call does. After a `git pull` such code may crash. So the times and sizes of all kernel files
+are kept beside the compiled code; where some differ, the compiled code of every file that imports them, directly or
+not, is deleted before it is loaded.
 """
 
 from __future__ import annotations
