@@ -6,6 +6,8 @@
   too large by then, would make the next Hessian indefinite, and Newton's next step a poor one.
 - Near the answer the last factor serves to the end (`chords`), and so it does while contacts settle.
 - The Hessian is exact where that is positive definite and projected element by element where not.
+- What presses on a curved obstacle was held where it was met. At the end it is looked at afresh (`afresh`), and the
+  iteration goes on until a step with what is found then is short as well.
 
 A command that would strain elements by more than `stride` is approached in parts.
 """
@@ -28,9 +30,11 @@ from pliant.contact.retention import followable
 from pliant.errors import ArgumentError, PliantError
 from pliant.models.contract import Turning
 from pliant.models.geometric_turning import Turner
+from pliant.solve.afresh import found_afresh, presses_on_curved, same_features_press
 from pliant.solve.balance import mean_diagonal, unbalanced
 from pliant.solve.chords import chord
 from pliant.solve.commands import CommandLike, check_state, command_vector
+from pliant.solve.curvature import stiffened, turning_forces
 from pliant.solve.foreseen import Foreseen
 from pliant.solve.newton import LinearSystem, Rows
 from pliant.solve.problem import Problem
@@ -51,6 +55,8 @@ _RIPE = 0.8
 _NEAR = 3e-3
 _PATIENCE = 10  # whole steps twice as long as the shortest before an attempt is given up
 _DOUBTS = 3  # times that contacts which are none are taken away before an attempt is given up
+_AFRESH = 8  # iterations that may be added for contacts with curved obstacles, looked at afresh
+_SURE = 0.3  # of the tolerance: their steps, with a factor that is kept, may shrink slowly
 _LADDER = (("exact", 1.0), ("exact", 0.8), ("projected", 0.8), ("projected", 0.0))
 
 
@@ -144,13 +150,17 @@ class Flexing:
         exact, used, chords, best, lost, doubts = True, 0, 0, np.inf, 0, 0
         moved_gap = np.zeros(0)
         factor = kept = pending = None
-        looked = False
-        for used in range(1, iterations + 1):
-            if pending is None:
+        looked = afresh = False
+        for used in range(1, iterations + _AFRESH + 1):
+            if used > iterations and not afresh:
+                break
+            if pending is not None:
+                contacts, pending = pending, None
+            elif afresh:
+                contacts = found_afresh(problem, q, contacts)
+            else:
                 found = problem.detect(q, contacts)
                 contacts = found if doubts else _kept(found, contacts, moved_gap)
-            else:
-                contacts, pending = pending, None
             goal = target.copy()
             if hold:
                 goal[driven] = model.displacement(q)[driven]
@@ -159,7 +169,7 @@ class Flexing:
             rows = foreseen.rows
             nearby = self._known(start) if used == 1 else kept
             if nearby is None:
-                built = self._system(q, effort, rows, last)
+                built = self._system(q, effort, rows, last, foreseen.contacts if afresh else None)
             else:  # the factor of the start is the exact one for the first step, or nearly so
                 built = _with_factor(nearby, rows), model.force(q, effort), True
             if built is None:
@@ -205,8 +215,15 @@ class Flexing:
             best = min(best, size)
             if lost > _PATIENCE:  # shorter steps serve better
                 break
-            if size <= tolerance * problem.length and part == 1.0 and not hold:
+            if size <= (_SURE if afresh else 1.0) * tolerance * problem.length and part == 1.0 and not hold:
                 pending, contacts = self._doubted(q, contacts)
+                if pending is None and presses_on_curved(problem, contacts):
+                    solved, contacts = contacts, found_afresh(problem, q, contacts)
+                    if not (afresh and same_features_press(solved, contacts)):
+                        afresh, last, best, lost = True, _NEAR * problem.length, np.inf, 0
+                        kept = system.factor if exact else None
+                        continue
+                    factor = None  # it may know how contact forces wander, or belong to a pose before
                 if pending is None:
                     status = Status.CONVERGED
                     break
@@ -216,7 +233,7 @@ class Flexing:
             hold = part < 1.0 and not hold and not settled
             # a held pose is in balance with only a part of the commanded efforts: there is more to come
             arrived = np.array_equal(effort[~driven], target[~driven])
-            near = size < _NEAR * problem.length and exact and self._smooth(contacts)
+            near = size < _NEAR * problem.length and exact and self._smooth(contacts) and not afresh
             if arrived and not hold and near and pending is None:
                 if not looked and system.rows.size > system.rows.drives:
                     # what was carried along on the way here need not touch any more
@@ -233,6 +250,9 @@ class Flexing:
                     kept = None if tail.stale else system.factor
                 if tail.converged:
                     pending, contacts = self._doubted(q, contacts)
+                    if pending is None and presses_on_curved(problem, contacts):
+                        afresh, last, best, lost, kept = True, _NEAR * problem.length, np.inf, 0, system.factor
+                        continue
                     if pending is None:
                         # the factor belongs to a pose before; sensitivities would not be exact with it
                         status, factor = Status.CONVERGED, None
@@ -389,8 +409,13 @@ class Flexing:
         value[:n] = model.displacement(q)[self.driven] - goal[self.driven]
         return float(np.linalg.norm(system.correct(force, value, active)))
 
-    def _system(self, q: Array, effort: Array, rows: Rows, last: float) -> tuple[LinearSystem, Array, bool] | None:
-        """The first Hessian of the ladder that is positive definite, and the force at these efforts."""
+    def _system(
+        self, q: Array, effort: Array, rows: Rows, last: float, turning: Contacts | None = None
+    ) -> tuple[LinearSystem, Array, bool] | None:
+        """The first Hessian of the ladder that is positive definite, and the force at these efforts.
+
+        `turning`: contacts whose forces turn and wander on curved obstacles, which counts where it leaves it definite.
+        """
         model = self.model
         for rung, (kind, share) in enumerate(_LADDER):
             weakened = effort.copy()
@@ -399,6 +424,14 @@ class Flexing:
             if share != 1.0:
                 n = rows.drives
                 force = force + rows.columns[:, :n] @ ((1.0 - share) * rows.force[:n])
+            if rung == 0 and turning is not None:
+                blocks = turning_forces(self.problem.obstacles, turning, model.skin_positions(q))
+                try:
+                    if blocks:
+                        self.factorisations += 1
+                        return LinearSystem(stiffened(model, q, K, blocks, convex=False), rows), force, True
+                except NotPositiveDefinite:
+                    K = stiffened(model, q, K, blocks, convex=True)
             self.factorisations += 1
             try:
                 return LinearSystem(K, rows), force, rung == 0
