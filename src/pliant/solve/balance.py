@@ -35,6 +35,18 @@ def balanced(problem: Problem, found: Iterate, u: Array, offset: Array | None, K
     return size <= max(1e-6 * scale, 1e-9 * mean_diagonal(K) * problem.length)
 
 
+def at_rest(problem: Problem, start: Iterate, u: Array, offset: Array | None) -> bool:
+    """Is a start in balance already, with the contacts that press on it?"""
+    contacts, driven = start.contacts, problem.driven
+    if offset is not None or contacts is None or not contacts.forces.any():
+        return False
+    stroke = problem.model.displacement(start.q)[driven] - u[driven]
+    if np.abs(stroke).max(initial=0.0) > 1e-9 * problem.length:
+        return False
+    left, scale = unbalanced(problem, start.q, start.effort, u, contacts)
+    return float(np.abs(left).max(initial=0.0)) <= 1e-6 * scale
+
+
 def inverted(model: Any, q: Array) -> bool:
     """Are elements inside out?"""
     check = getattr(model, "inverted", None)

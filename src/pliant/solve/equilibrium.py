@@ -12,7 +12,7 @@ from pliant.checks import count
 from pliant.contact.contacts import Contacts
 from pliant.errors import ArgumentError
 from pliant.models.contract import Model
-from pliant.solve.balance import balanced, inverted, mean_diagonal, unbalanced
+from pliant.solve.balance import at_rest, balanced, inverted, mean_diagonal, unbalanced
 from pliant.solve.collapse import LITTLE, collapsed
 from pliant.solve.commands import (
     CommandLike,
@@ -196,6 +196,8 @@ def _newton(
     result = Iterate(q, effort, contacts, spent)
     best, waited = np.inf, 0
     last, trusted = np.inf, True
+    if contacts is not None and at_rest(problem, result, u, offset):
+        problem.keep(q, contacts)
     for _ in range(max_iterations):
         contacts = problem.detect(q, contacts)
         force, K = linearise(model, q, effort)

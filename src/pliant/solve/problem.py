@@ -145,6 +145,13 @@ class Problem:
         """Contacts as they are at a configuration, whatever is held for the sake of an iteration."""
         return None if self.detector is None else self._detect(q, previous)
 
+    def keep(self, q: Array, contacts: Contacts) -> None:
+        """Hold the contacts with which a body is at rest where a fresh look misses some: it rests on an edge."""
+        found = self.detect(q, contacts)
+        if found is not None and found.forces.sum() < (1.0 - 1e-9) * contacts.forces.sum():
+            nothing = contacts.selected(np.zeros(len(contacts), dtype=bool))
+            self._chatter.extend(self.model.skin_positions(q), contacts, nothing)
+
     def overlooked(self, q: Array, solved: Contacts | None) -> bool:
         """Is an answer wrong about what touches? Then the iteration must go on.
 
