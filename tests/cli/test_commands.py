@@ -189,7 +189,7 @@ def test_reach_wrong_input(capsys, tmp_path: Path) -> None:
     path = tmp_path / "path.csv"
     path.write_text("x,y,z\n1,2,3\n1,2\nhello\n")
     for argv in (
-        [],
+        ["--search", "multistart"],  # without a target it would open the page
         ["--target", "0,0"],
         ["--path", str(path)],
         ["--path", "nowhere.csv"],
