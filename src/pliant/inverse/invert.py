@@ -155,6 +155,8 @@ def _run(setting: Problem, mechanics: Any, work: Work, options: Options, iterati
         work.daring = False
         status, more, _ = _fast(setting, mechanics, work, options, fast, careful=True)
         count += more
+    if status in (Status.UNREACHABLE, Status.LOCAL) and _went_away(setting, options, begun, work):
+        status = Status.STALLED  # on another branch
     if not status.ok and status is not Status.RELAXED and iterations > _FAST:
         status, more = _nested(setting, work, options, iterations)
         count += more
@@ -249,6 +251,12 @@ def _missed(setting: Problem, work: Work, options: Options) -> bool:
     return not are_met(setting, work, [t for t in options.targets if getattr(t, "exact", False)])
 
 
+def _went_away(setting: Problem, options: Options, begun: tuple[Any, Any, Any], work: Work) -> bool:
+    """Did the iteration end farther from the targets than it began?"""
+    equilibria = Equilibria(setting, options)
+    return equilibria.cost(work) > 1.01 * equilibria.cost(Work(*begun, proximal=1e-9))  # type: ignore[arg-type]
+
+
 def _sticking(friction: str, obstacles: Sequence[Any]) -> bool:
     if friction not in ("auto", "none", "stick"):
         raise ArgumentError("friction", f"{friction!r}", "'auto', 'none' or 'stick'")
@@ -293,7 +301,8 @@ def _nested(setting: Problem, work: Work, options: Options, iterations: int) -> 
     starts: list[State] = []
     for far in (not setting.obstacles, True):  # among obstacles long ways are dear: gone only where nothing else is
         ended = equilibria.at(work.q, work.effort, work.contacts, setting.model.displacement(work.q), follow=far)
-        begun = equilibria.at(first.q, first.effort, first.contacts, follow=far) if not (far and ended.ok) else ended
+        spare = far and ended.ok and bool(setting.obstacles)
+        begun = ended if spare else equilibria.at(first.q, first.effort, first.contacts, follow=far)
         if begun.ok and not ended.ok and not far and equilibria.cost(ended) < _WORTH * equilibria.cost(begun):
             ended = equilibria.at(work.q, work.effort, work.contacts, follow=True)
         starts = [state for state in (ended, begun) if state.ok]
