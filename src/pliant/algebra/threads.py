@@ -23,7 +23,7 @@ import os
 import threading
 from collections.abc import Callable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
-from contextlib import contextmanager, suppress
+from contextlib import ContextDecorator, contextmanager, suppress
 from functools import cache
 
 from pliant.errors import ArgumentError
@@ -145,20 +145,17 @@ def _pool(process: _Process, size: int) -> ThreadPoolExecutor:
 
 @cache
 def blas_libraries() -> tuple[Library, ...]:
-    """(get, set) the number of threads of the BLAS that scipy brings; found once, which takes some ms.
-
-    numpy has a copy of its own, which is left alone.
-    """
+    """(get, set) the number of threads of the BLAS that scipy and numpy bring; found once, which takes some ms."""
     import scipy.linalg  # noqa: F401  so that its library is loaded
     from threadpoolctl import threadpool_info
 
     libraries: list[Library] = []
     for info in threadpool_info():
         ours = info.get("internal_api") == "openblas" and info.get("threading_layer") == "pthreads"
-        if not ours or "numpy.libs" in info["filepath"]:
+        if not ours:
             continue
         library = ctypes.CDLL(info["filepath"])
-        for name in ("scipy_openblas_{}_num_threads", "openblas_{}_num_threads"):
+        for name in ("scipy_openblas_{}_num_threads", "scipy_openblas_{}_num_threads64_", "openblas_{}_num_threads"):
             if hasattr(library, name.format("set")):
                 getter, setter = getattr(library, name.format("get")), getattr(library, name.format("set"))
                 getter.restype, setter.argtypes, setter.restype = ctypes.c_int, [ctypes.c_int], None
@@ -167,8 +164,8 @@ def blas_libraries() -> tuple[Library, ...]:
     return tuple(libraries)
 
 
-class _OneThread:
-    """The block of `one_blas_thread`; what it has to remember belongs to the process."""
+class _OneThread(ContextDecorator):
+    """The block (or decorator) of `one_blas_thread`; what it has to remember belongs to the process."""
 
     def __enter__(self) -> None:
         process = _process
@@ -190,7 +187,10 @@ _ONE = _OneThread()
 
 
 def one_blas_thread() -> _OneThread:
-    """A block inside which scipy's BLAS runs on one thread; costs about a microsecond."""
+    """A block, or a decorator of a function, inside which the BLAS of scipy and numpy runs on one thread.
+
+    Costs about a microsecond. For the vectors and small matrices of a solve BLAS threads mostly wait for each other.
+    """
     return _ONE
 
 

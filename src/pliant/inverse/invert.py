@@ -9,6 +9,7 @@ from typing import Any, Literal
 
 import numpy as np
 
+from pliant.algebra.threads import one_blas_thread
 from pliant.checks import count as count_of
 from pliant.checks import finite, instance, positive, several
 from pliant.errors import ArgumentError
@@ -35,6 +36,7 @@ _WORTH = 0.1  # of the cost of the start: an end that much better is worth a lon
 _GAINLESS = 8  # iterations among obstacles in which neither cost nor steps became smaller, before that
 
 
+@one_blas_thread()
 def invert(
     model: Model,
     state: State | None = None,

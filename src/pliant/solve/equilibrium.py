@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from pliant.algebra.threads import one_blas_thread
 from pliant.checks import count
 from pliant.contact.contacts import Contacts
 from pliant.errors import ArgumentError
@@ -43,6 +44,7 @@ _NEAR = 5e-3  # of the robot's size: after shorter steps the contacts that press
 _STEP_TOLERANCE = 1e-8  # of the robot's size: Newton converges quadratically, so the next step would be 1e-16
 
 
+@one_blas_thread()
 def equilibrium(
     model: Model,
     u: CommandLike = None,

@@ -23,6 +23,7 @@ import numpy as np
 
 from pliant.actuators import Chamber, DielectricLayer
 from pliant.algebra.factorisation import NotPositiveDefinite
+from pliant.algebra.threads import one_blas_thread
 from pliant.checks import count, positive
 from pliant.contact.contacts import Contacts
 from pliant.contact.obstacles import Obstacle
@@ -60,6 +61,7 @@ _SURE = 0.3  # of the tolerance: their steps, with a factor that is kept, may sh
 _LADDER = (("exact", 1.0), ("exact", 0.8), ("projected", 0.8), ("projected", 0.0))
 
 
+@one_blas_thread()
 def flex(
     model: GeometricModel,
     u: CommandLike = None,

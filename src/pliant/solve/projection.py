@@ -21,7 +21,7 @@ import numpy as np
 from pliant._kernels import geometric_local as kernels
 from pliant.actuators import Chamber
 from pliant.algebra.anderson import Anderson
-from pliant.algebra.threads import use_threads
+from pliant.algebra.threads import one_blas_thread, use_threads
 from pliant.contact.contacts import Contacts
 from pliant.errors import ArgumentError
 from pliant.models.geometric_proxy import Proxy
@@ -74,6 +74,7 @@ class LocalStep:
         return bound.value(x), model.layout.reduce(q, x, g)
 
 
+@one_blas_thread()
 def project(
     model: GeometricModel,
     u: CommandLike = None,
