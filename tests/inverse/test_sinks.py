@@ -167,3 +167,10 @@ def test_what_cannot_be_opened_or_sent_is_a_channel_error(make, words):
 def test_a_form_that_is_not_bytes_is_refused():
     with UdpSink("127.0.0.1", 9, form=lambda *_: "text") as sink, pytest.raises(pl.ArgumentError, match="bytes"):
         sink.send(0.0, U, "SINGLE")
+
+
+def test_wrong_kinds_of_addresses_are_named():
+    with pytest.raises(pl.ArgumentError, match="port"):
+        pl.SerialSink(3)
+    with pytest.raises(pl.ArgumentError, match="host"):
+        pl.UdpSink(None, 5)

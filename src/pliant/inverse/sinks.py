@@ -14,7 +14,7 @@ import socket
 from collections.abc import Callable, Mapping
 from typing import Any, Protocol, Self
 
-from pliant.checks import count, positive
+from pliant.checks import count, instance, positive
 from pliant.errors import ArgumentError, ChannelError, MissingExtraError
 
 Encoder = Callable[[float, Mapping[str, float], str], bytes]
@@ -120,7 +120,7 @@ class SerialSink(_Channel):
     """
 
     def __init__(self, port: str, *, baud: int = 115200, form: str | Encoder = "csv", timeout: float = 1.0) -> None:
-        super().__init__(form, f"serial port {port}")
+        super().__init__(form, f"serial port {instance('port', port, str)}")
         try:
             import serial
         except ImportError:
@@ -146,7 +146,7 @@ class UdpSink(_Channel):
     """
 
     def __init__(self, host: str, port: int, *, form: str | Encoder = "json") -> None:
-        super().__init__(form, f"UDP {host}:{port}")
+        super().__init__(form, f"UDP {instance('host', host, str)}:{port}")
         if not 0 < count("port", port) < 65536:
             raise ArgumentError("port", f"{port}", "1 to 65535")
         try:
