@@ -9,8 +9,11 @@ sys.path.insert(0, str(Path(__file__).parents[1] / "benchmarks"))
 from statics import run
 
 ROBOTS = ("finger", "beam", "trunk", "diamond", "pneunet", "tower", "printed_link", "six_link", "octopus_arm")
+STALLS = pytest.mark.xfail(
+    strict=True, reason="at a wall half way of its motion the catheter snaps; two falls end STALLED or MAX_ITERATIONS"
+)
 # Those that touch themselves or are followed in many steps, and those that may be commanded to what has no equilibrium.
-HARD = ("notched_finger", "twister", "golden_beam", "catheter")
+HARD = ("notched_finger", "twister", "golden_beam", pytest.param("catheter", marks=STALLS))
 
 
 @pytest.mark.slow
