@@ -145,6 +145,11 @@ class Contacts:
         return float(max(0.0, -self.gap.min())) if len(self) else 0.0
 
     @property
+    def rigid(self) -> Array:
+        """Which contacts (m,) are with a rigid obstacle; the weights of two soft sides cancel."""
+        return np.asarray(np.abs(self.weights.sum(axis=1)) > 0.5)
+
+    @property
     def cone_ratio(self) -> Array:
         """Tangential force over friction times normal force (m,): 1 slides; nan without normal force."""
         limit = self.friction * self.forces

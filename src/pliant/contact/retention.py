@@ -30,7 +30,7 @@ def _over_faces(contacts: Contacts) -> Array:
     if contacts.vertices.shape[1] < 4 or contacts.gradients is not None:
         return np.zeros(len(contacts), dtype=bool)
     kind = (contacts.key >> 50) & 31
-    soft = np.abs(contacts.weights.sum(axis=1)) < 0.5
+    soft = ~contacts.rigid
     return soft & (kind < 7) & (kind != EDGE_EDGE)
 
 

@@ -16,6 +16,7 @@ from pliant.inverse.redundancy import least_effort
 from pliant.inverse.work import Options, Work, problem_of
 from pliant.solve.commands import travel
 from pliant.solve.problem import Problem
+from pliant.solve.step_length import within_reach
 from pliant.state import Status
 
 Array = np.ndarray
@@ -127,7 +128,7 @@ def iterate(setting: Problem, mechanics: Any, work: Work, options: Options, *, c
     part = setting.furthest(work.q, dq)
     if plain and careful:
         work.dared = True
-        part = min(part, 0.33 * setting.length / max(size, 1e-300))
+        part = min(part, within_reach(setting, dq))
         cost = float(now @ now)
         work.waited = 0 if size < 0.9 * work.shortest or cost < 0.1 * work.lowest else work.waited + 1
         work.shortest, work.lowest = min(size, work.shortest), min(cost, work.lowest)
@@ -199,7 +200,7 @@ def _admissible(setting: Problem, mechanics: Any, work: Work, dq: Array, effort:
     """Whether there are forces after a step (or the part of it that is taken): elements may turn inside out."""
     if not hasattr(setting.model, "inverted"):
         return True
-    part = min(1.0, 0.33 * setting.length / max(travel(setting.model, dq), 1e-300))
+    part = within_reach(setting, dq)
     return bool(np.isfinite(mechanics.residual(mechanics.move(work.q, part * dq, keep=False), effort, None)).all())
 
 

@@ -86,7 +86,7 @@ class Chatter:
 
     def _onward(self, x: Array) -> bool:
         """Does the body slide along a rigid obstacle? (Soft pairs are carried along exactly: those may be held.)"""
-        if self._since is None or not _rigid(self._past[-1][1]).any():
+        if self._since is None or not self._past[-1][1].rigid.any():
             return False
         return float(np.abs(x - self._since).max(initial=0.0)) > _ONWARD * self._way
 
@@ -112,7 +112,7 @@ class Chatter:
         """Should rigid obstacles be looked at afresh?"""
         assert self._frozen is not None
         large = self._amplitude > _TINY * self._length
-        return large and moved < 0.05 * self._amplitude and bool(_rigid(self._frozen[1]).any())
+        return large and moved < 0.05 * self._amplitude and bool(self._frozen[1].rigid.any())
 
     def _forget(self) -> None:
         self._best, self._waited, self._frozen, self._since = np.inf, 0, None, None
@@ -142,8 +142,3 @@ class Chatter:
         tangential = both.tangential.copy()
         tangential[len(new) :] = 0.0
         return replace(both, forces=forces, tangential=tangential).distinct()
-
-
-def _rigid(contacts: Contacts) -> Array:
-    """Which contacts (m,) are with a rigid obstacle."""
-    return np.abs(contacts.weights.sum(axis=1)) > 0.5

@@ -86,7 +86,7 @@ class Foreseen:
 
 def _rigid(contacts: Contacts) -> bool:
     """Is every pair one with a rigid obstacle?"""
-    return bool((np.abs(contacts.weights.sum(axis=1)) > 0.5).all())
+    return bool(contacts.rigid.all())
 
 
 def _extended(system: LinearSystem, rows: Rows, slopes: Any) -> LinearSystem:

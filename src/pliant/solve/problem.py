@@ -174,7 +174,7 @@ class Problem:
         off = turned = 0.0
         if contacts is None or not self._chatter.holding or contacts.gradients is not None:
             return off, turned
-        pressing = np.flatnonzero((contacts.forces > 0.0) & (np.abs(contacts.weights.sum(axis=1)) > 0.5))
+        pressing = np.flatnonzero((contacts.forces > 0.0) & contacts.rigid)
         corners, weights = contacts.vertices[pressing], contacts.weights[pressing]
         points = np.einsum("mk,mki->mi", weights, self.model.skin_positions(q)[corners])
         thick = (weights * self._radius[corners]).sum(axis=1) + self.contact_distance

@@ -35,8 +35,12 @@ def step_length(problem: Problem, q: Array, effort: Array, step: Any) -> float:
 
 def _longest(problem: Problem, q: Array, dq: Array) -> float:
     """The part of a step that moves no point by more than a third of the robot, nor through anything."""
-    reach = 0.33 * problem.length / max(travel(problem.model, dq), 1e-300)
-    return min(1.0, reach, problem.furthest(q, dq))
+    return min(within_reach(problem, dq), problem.furthest(q, dq))
+
+
+def within_reach(problem: Problem, dq: Array) -> float:
+    """The part of a step that moves no point by more than a third of the robot."""
+    return min(1.0, 0.33 * problem.length / max(travel(problem.model, dq), 1e-300))
 
 
 def descent(
