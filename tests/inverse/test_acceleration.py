@@ -93,3 +93,24 @@ def test_contact_forces_follow_and_contacts_stay():
         better = mixing.mixed(effort, after, after[:1] - 0.2, qpcc)
         effort = after if better is None else better[0]
         assert effort[0] >= 0.2
+
+
+@pytest.mark.parametrize("kind", ["joint", "row"])
+def test_joints_stay_closed_and_rows_hold(kind):
+    """Efforts that would open a joint, or break a row, are not taken: such problems are iterated plainly."""
+    balance = np.array([1.0, -1.0, 0.0])  # what must stay zero
+    if kind == "joint":
+        W = np.diag(UNIT**2) + np.array([[0.0, -1.0, 0.0], [-1.0, 0.0, 0.0], [0.0, 0.0, 0.0]])
+        W[0, 0] = 1.0  # the first actuator moves by the difference of the first two efforts
+        held = {"displacement_min": np.array([0.0, -9e9, -9e9]), "displacement_max": np.array([0.0, 9e9, 9e9])}
+        qpcc = problem(Waa=W, **held)
+    else:
+        qpcc = problem(C=np.vstack([balance, -balance]), d=np.zeros(2))
+    mixing, effort = Acceleration(), np.zeros(3)
+    for k in range(10):
+        drift = np.array([0.0, 1e-3 * 0.5**k, 0.0])  # another linearisation each time: before, it was a little open
+        after = np.array([1.0, 1.0, 2.0]) + 0.8 * (effort - np.array([1.0, 1.0, 2.0]))
+        after[0] = after[1]
+        better = mixing.mixed(effort + drift, after, np.zeros(0), qpcc)
+        effort = after if better is None else better[0]
+        assert abs(balance @ effort) < 1e-11

@@ -2,7 +2,7 @@
 
 Then the linearised targets are not all there is to the cost: the curvature that they leave out makes the
 iteration contract slowly, or overshoot back and forth. Both are told by how the last steps followed upon each other.
-Efforts are mixed (Anderson) as long as contacts and limits stay as they are; the contact forces follow the efforts.
+Efforts are mixed (Anderson) as long as contacts and limits stay as they are and hold; the contact forces follow them.
 """
 
 from __future__ import annotations
@@ -57,7 +57,7 @@ class Acceleration:
         inside = ((better >= low - slack) & (better <= high + slack)).all()
         better = np.clip(better, low, high)
         forces = None if proposed is step or long or not inside else _following(qpcc, contact, better)
-        if forces is None:
+        if forces is None or not _within(qpcc, better, forces):
             self._mixing.moved(step[bound == 0])
             return None
         self._mixing.moved(proposed[bound == 0])
@@ -76,3 +76,13 @@ def _following(qpcc: QPCC, contact: Array, effort: Array) -> Array | None:
     scale = float(np.abs(qpcc.dc).max(initial=0.0))
     holds = (forces[::each] >= 0.0).all() and (gap[::each] >= -1e-9 * scale).all()
     return forces if holds else None
+
+
+def _within(qpcc: QPCC, effort: Array, contact: Array) -> bool:
+    """Whether limits on displacements and other rows hold for these forces: joints must not open for speed."""
+    stroke = qpcc.da + qpcc.Waa @ effort + qpcc.Wac @ contact
+    slack = 1e-12 * float(np.abs(qpcc.da).max(initial=0.0))
+    if (stroke < qpcc.displacement_min - slack).any() or (stroke > qpcc.displacement_max + slack).any():
+        return False
+    rows = qpcc.C @ np.concatenate([effort, contact])
+    return bool((rows >= qpcc.d - 1e-12 * float(np.abs(qpcc.d).max(initial=0.0))).all())
