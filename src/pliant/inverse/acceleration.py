@@ -81,8 +81,10 @@ def _following(qpcc: QPCC, contact: Array, effort: Array) -> Array | None:
 def _within(qpcc: QPCC, effort: Array, contact: Array) -> bool:
     """Whether limits on displacements and other rows hold for these forces: joints must not open for speed."""
     stroke = qpcc.da + qpcc.Waa @ effort + qpcc.Wac @ contact
+    shortest, longest = np.asarray(qpcc.displacement_min), np.asarray(qpcc.displacement_max)
     slack = 1e-12 * float(np.abs(qpcc.da).max(initial=0.0))
-    if (stroke < qpcc.displacement_min - slack).any() or (stroke > qpcc.displacement_max + slack).any():
+    if (stroke < shortest - slack).any() or (stroke > longest + slack).any():
         return False
-    rows = qpcc.C @ np.concatenate([effort, contact])
-    return bool((rows >= qpcc.d - 1e-12 * float(np.abs(qpcc.d).max(initial=0.0))).all())
+    least = np.asarray(qpcc.d)
+    rows = np.asarray(qpcc.C) @ np.concatenate([effort, contact])
+    return bool((rows >= least - 1e-12 * float(np.abs(least).max(initial=0.0))).all())
