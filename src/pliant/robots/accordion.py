@@ -62,13 +62,15 @@ def accordion(
         raise ArgumentError("sides", f"{sides}", "an even number of at least 6")
     if not (fold + wall < radius and 2 * plate < height and folds >= 1):
         raise ArgumentError("radius", "the folds do not fit", "fold + wall < radius and 2 plate < height")
-    per_half = divisions((height - 2 * plate) / (2 * folds), size)
-    inner = np.linspace(plate, height - plate, 2 * folds * per_half + 1)
-    z_plate = np.linspace(0.0, plate, divisions(plate, size) + 1)
-    zs = np.concatenate([z_plate[:-1], inner, height - z_plate[:-1][::-1]])
-    n_plate = len(z_plate) - 1
+    n_inner = 2 * folds * divisions((height - 2 * plate) / (2 * folds), size)
+    n_plate = divisions(plate, size)
     n_wall = divisions(wall, size)
     n_core = divisions(radius - fold - wall, 1.5 * size)
+    mask = solid_cells(n_core + n_wall, sides, n_inner + 2 * n_plate)  # first: it refuses what does not fit
+    mask[:n_core, :, n_plate : n_plate + n_inner] = False
+    inner = np.linspace(plate, height - plate, n_inner + 1)
+    z_plate = np.linspace(0.0, plate, n_plate + 1)
+    zs = np.concatenate([z_plate[:-1], inner, height - z_plate[:-1][::-1]])
     swing = np.abs(
         (zs - plate) / ((height - 2 * plate) / (2 * folds)) % 2.0 - 1.0
     )  # 1 at a valley, 0 at a crest
@@ -81,8 +83,6 @@ def accordion(
         angle = 2 * math.pi * (j % sides) / sides
         return np.stack([r * np.cos(angle), r * np.sin(angle), zs[k]], axis=1)
 
-    mask = solid_cells(n_core + n_wall, sides, len(zs) - 1)
-    mask[:n_core, :, n_plate : len(zs) - 1 - n_plate] = False
     mesh = structured(mask, place).with_node_set("base", near(2, 0.0))
     mesh = with_cavities(mesh, {"chamber": (0.0, 0.0, height / 2)})
     actuators: tuple[Actuator, ...]
