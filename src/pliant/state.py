@@ -37,7 +37,7 @@ class Status(Enum):
     MAX_ITERATIONS = "not converged within max_iterations; try more iterations or a closer start"
     STALLED = "not converged: no step reduced the residual; try smaller changes or a better mesh"
     UNSTABLE = "the equilibrium found is unstable (the tangent stiffness is not positive definite)"
-    INVERTED = "not converged: elements would invert; refine the mesh or reduce the load"
+    INVERTED = "no valid pose: elements are inside out, or would be; refine the mesh or reduce the load"
     PENETRATING = "contacts could not be resolved within the stated penetration tolerance"
     SINGULAR = "the stiffness is singular: the robot is not held (fix at least 6 directions)"
     DIVERGED = "the computation produced non-finite numbers"

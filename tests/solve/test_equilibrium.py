@@ -186,6 +186,19 @@ def test_pressure_beyond_the_maximum_has_no_equilibrium():
     assert not equilibrium(model, 60e3, max_iterations=80).ok
 
 
+def test_a_body_pushed_inside_out_is_no_equilibrium():
+    """The co-rotational law balances any force: by elements turned inside out, if nothing else does."""
+    mesh = TetMesh.box((0.02, 0.02, 0.02), (2, 2, 2), (0, 0, 0)).with_node_set("base", lambda x: x[:, 2] < 1e-9)
+    push = PointForce(name="push", point=(0.01, 0.01, 0.02), direction=(0, 0, -1))
+    body = SoftBody("body", mesh, Corotational.from_young(1e5, 0.3))
+    model = FemModel(Robot("cube", (body,), (Fixation("base"),), actuators=(push,), gravity=(0, 0, 0)))
+    assert equilibrium(model, 8.0).ok
+    state = equilibrium(model, 40.0)
+    assert model.inverted(state.q)
+    assert state.status is Status.INVERTED and not state.ok
+    assert any("inside out" in note for note in state.notes)
+
+
 # ---- hard loads ------------------------------------------------------------------------------------------------
 @pytest.mark.parametrize("vias", [1, 2])
 def test_eighty_millimetres_of_a_hundred_millimetre_finger(vias):

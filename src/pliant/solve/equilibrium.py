@@ -189,7 +189,8 @@ def _newton(
     """Newton's method at a fixed command; `offset` is subtracted from the force (homotopy).
 
     A large step can land on a branch with elements turned inside out, which some laws admit; unless
-    `folding`, that counts as a failure. On a path followed in small steps it is what the law answers, and is noted.
+    `folding`, that counts as a failure. On a path followed in small steps it is what the law answers: one may come
+    out of it again, but what ends there is no equilibrium (`_finish`).
     """
     model = problem.model
     q, effort, contacts = origin.q, origin.effort.copy(), origin.contacts
@@ -394,9 +395,10 @@ def _finish(
     left, scale = unbalanced(problem, found.q, found.effort, u, contacts)
     residual = float(np.abs(left).max(initial=0.0)) / scale
     displacement = model.displacement(found.q)
+    if status.ok and inverted(model, found.q):
+        notes.append("forces balance, but some elements are inside out: the material law is used beyond its range")
+        status = Status.INVERTED
     if status.ok:
-        if inverted(model, found.q):
-            notes.append("some elements are inside out: the material law is used beyond its range")
         slack = problem.slackable & (found.effort[problem.driven] <= 0.0)
         slack &= displacement[problem.driven] > u[problem.driven] + 1e-9 * problem.length
         if slack.any():
