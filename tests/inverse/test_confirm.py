@@ -34,7 +34,7 @@ def tower_on_itself():
 
 def catheter_in_a_pipe():
     model = BeamModel(pl.robots.catheter().but(gravity=(0.0, 0.0, 0.0)), elements=10, capsules=5)
-    pipe = pl.Pipe(centreline=np.array([(-0.05, 0.0, 0.0), (0.3, 0.0, 0.0)]), radius=0.005)
+    pipe = pl.Pipe(centreline=np.array([(-0.05, 0.0, 0.0), (0.3, 0.0, 0.0)]), radius=0.0035)
     return model, [pipe], (0.1, 0.002, 0.0055)
 
 
@@ -52,7 +52,7 @@ def test_answers_near_contact_are_forward_equilibria(scene):
     model, obstacles, goal = scene()
     command = pl.invert(model, None, pl.PointTarget("tip", goal), obstacles=obstacles)
     assert command.status in (pl.Status.CONVERGED, pl.Status.LOCAL), (command.status, command.notes)
-    assert (command.state.contacts.forces > 0).any(), "the scene should touch"
+    assert command.state.contacts.forces.max() > 1e-4, "the scene should press [N]"
     assert not command.notes
     assert command.state.residual < 1e-8
     assert forward(model, obstacles, command) <= 1e-6 * Problem(model).length
