@@ -13,7 +13,8 @@ from numba import njit
 
 from pliant._kernels.lie import FAST
 from pliant._kernels.rod_mass import forward_dynamics
-from pliant._kernels.rod_threads import thread_values
+from pliant._kernels.rod_step import start_counting
+from pliant._kernels.rod_threads import add_pulls
 
 STAGES = np.array(
     [
@@ -32,14 +33,9 @@ ERROR = np.array([71 / 57600, 0.0, -71 / 16695, 71 / 1920, -17253 / 339200, 22 /
 @njit(cache=True, fastmath=FAST, error_model="numpy")
 def _accelerate(t, w, c, q, v, tau, effort, still, lift, zero, load, value, grad, out):
     """out (n,) <- acceleration under generalised forces tau (n,) and thread efforts."""
-    n = q.shape[0]
-    for i in range(n):
+    for i in range(q.shape[0]):
         load[i] = tau[i]
-    if effort.shape[0]:
-        thread_values(t, c, q, value, grad)
-        for a in range(effort.shape[0]):
-            for i in range(n):
-                load[i] += effort[a] * grad[a, i]
+    add_pulls(t, c, q, effort, 1.0, value, grad, load)
     return forward_dynamics(t, w, q, v, load, still, lift, zero, out)
 
 
@@ -51,11 +47,7 @@ def explicit_rollout(t, w, c, q0, v0, taus, efforts, lift, h, every, scale, tole
     accepted steps, the failed interval (-1 if none) and rejected steps on output. Returns True if all went well.
     """
     n = q0.shape[0]
-    steps = counts[0]
-    counts[0] = 0
-    counts[1] = 0
-    counts[2] = -1
-    counts[3] = 0
+    steps = start_counting(counts)
     q, v, still, zero = q0.copy(), v0.copy(), np.zeros(6), np.zeros(n)
     kq, ka = np.zeros((7, n)), np.zeros((7, n))
     x, load = np.zeros(n), np.zeros(n)

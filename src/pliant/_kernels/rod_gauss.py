@@ -18,7 +18,7 @@ from numba import njit
 
 from pliant._kernels.rod_dynamics import add_elastic, project, sweep
 from pliant._kernels.rod_mass import mass_matrix
-from pliant._kernels.rod_step import subtract_loads
+from pliant._kernels.rod_step import add_blocks, start_counting, subtract_loads
 from pliant._kernels.rod_tangent import inverse_dynamics_derivatives
 from pliant._kernels.rod_threads import thread_hessian
 
@@ -41,12 +41,8 @@ def _tangent(t, w, tw, c, q, v, a, effort, still, lift, h, r, nn, inverse):
     mass_matrix(t, w, M)
     P[:, :] = 0.0
     thread_hessian(t, c, q, effort, P)
-    for g in range(t.parent.shape[0]):
-        d0 = t.dof0[g]
-        for i in range(t.nb[g]):
-            for j in range(t.nb[g]):
-                Hq[d0 + i, d0 + j] += t.K[d0 + i, j]
-                Hv[d0 + i, d0 + j] += t.D[d0 + i, j]
+    add_blocks(t, t.K, Hq)
+    add_blocks(t, t.D, Hv)
     Z = M + (h * Z0) * Hv + (h * h * Z0 * Z0) * (Hq - P)
     if not np.isfinite(Z).all():
         return False
@@ -69,11 +65,7 @@ def gauss_rollout(
 ):
     """Rollout by fixed steps h; arguments and counts as in `rod_step.rollout`."""
     n = q0.shape[0]
-    steps = counts[0]
-    counts[0] = 0
-    counts[1] = 0
-    counts[2] = -1
-    counts[3] = 0
+    steps = start_counting(counts)
     q, v, still = q0.copy(), v0.copy(), np.zeros(6)
     a, old, older = np.zeros((2, n)), np.zeros((2, n)), np.zeros((2, n))
     r, x, y = np.zeros((2, n)), np.zeros(n), np.zeros(n)

@@ -7,7 +7,7 @@ from numba import njit
 from pliant._kernels.lie import FAST
 from pliant._kernels.rod_dynamics import inverse_dynamics
 from pliant._kernels.rod_tangent import inverse_dynamics_derivatives
-from pliant._kernels.rod_threads import thread_hessian, thread_values
+from pliant._kernels.rod_threads import add_pulls, thread_hessian
 
 
 @njit(cache=True, fastmath=FAST, error_model="numpy")
@@ -19,11 +19,7 @@ def _balance(t, c, q, effort, K, value, grad, f):
         for j in range(n):
             s -= K[i, j] * q[j]
         f[i] = s
-    if effort.shape[0]:
-        thread_values(t, c, q, value, grad)
-        for a in range(effort.shape[0]):
-            for i in range(n):
-                f[i] += effort[a] * grad[a, i]
+    add_pulls(t, c, q, effort, 1.0, value, grad, f)
 
 
 @njit(cache=True, fastmath=FAST, error_model="numpy")

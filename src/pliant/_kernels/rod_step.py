@@ -21,20 +21,47 @@ from pliant._kernels.lie import FAST
 from pliant._kernels.rod_dynamics import add_elastic, project, sweep
 from pliant._kernels.rod_mass import factor_inertia, mass_matrix, solve_inertia
 from pliant._kernels.rod_tangent import inverse_dynamics_derivatives
-from pliant._kernels.rod_threads import thread_hessian, thread_values
+from pliant._kernels.rod_threads import add_pulls, thread_hessian
 
 
 @njit(cache=True, fastmath=FAST, error_model="numpy")
 def subtract_loads(t, c, q, tau, effort, value, grad, r):
     """r -= tau + grad^T effort."""
-    n = r.shape[0]
-    for i in range(n):
+    for i in range(r.shape[0]):
         r[i] -= tau[i]
-    if effort.shape[0]:
-        thread_values(t, c, q, value, grad)
-        for a in range(effort.shape[0]):
-            for i in range(n):
-                r[i] -= effort[a] * grad[a, i]
+    add_pulls(t, c, q, effort, -1.0, value, grad, r)
+
+
+@njit(cache=True, error_model="numpy")
+def add_blocks(t, rows, H):
+    """H (n, n) += the block-diagonal matrix whose blocks have these rows (n, nbm), as in `RodTables.K`."""
+    for g in range(t.parent.shape[0]):
+        d0 = t.dof0[g]
+        for i in range(t.nb[g]):
+            for j in range(t.nb[g]):
+                H[d0 + i, d0 + j] += rows[d0 + i, j]
+
+
+@njit(cache=True, error_model="numpy")
+def descend(a, da, scale):
+    """a (n,) -= da; returns the largest |da| times scale (n,), infinite if some is no number."""
+    size = 0.0
+    total = 0.0  # max() drops NaN, a sum keeps it
+    for i in range(a.shape[0]):
+        a[i] -= da[i]
+        x = abs(da[i]) * scale[i]
+        total += x
+        size = max(size, x)
+    return size if math.isfinite(total) else np.inf
+
+
+@njit(cache=True)
+def start_counting(counts):
+    """The number of steps asked for, counts[0]; counts (4,) <- sweeps, tangents, failed step (-1: none), halvings."""
+    steps = counts[0]
+    counts[:] = 0
+    counts[2] = -1
+    return steps
 
 
 @njit(cache=True, error_model="numpy")
@@ -86,11 +113,7 @@ def midpoint_step(
             thread_hessian(t, c, qm, effort, P)
             mass_matrix(t, w, T)
             T += 0.5 * h * Hv + 0.25 * h * h * (Hq - P)
-            for g in range(t.parent.shape[0]):
-                d0 = t.dof0[g]
-                for i in range(t.nb[g]):
-                    for j in range(t.nb[g]):
-                        T[d0 + i, d0 + j] += extra[d0 + i, j]
+            add_blocks(t, extra, T)
             if not (np.isfinite(r).all() and np.isfinite(T).all()):
                 return False, rate
             r[:] = np.linalg.solve(T, r)
@@ -102,14 +125,8 @@ def midpoint_step(
             if not factor_inertia(t, w, extra, True):
                 return False, rate
             solve_inertia(t, w, r)
-        size = 0.0
-        total = 0.0  # max() drops NaN, a sum keeps it
-        for i in range(n):
-            a[i] -= r[i]
-            x = abs(r[i]) * scale[i]
-            total += x
-            size = max(size, x)
-        if not math.isfinite(total):
+        size = descend(a, r, scale)
+        if not math.isfinite(size):
             return False, rate
         size *= 0.25 * h * h
         if k > 0:
@@ -135,11 +152,7 @@ def rollout(t, w, tw, c, q0, v0, taus, efforts, lift, h, every, scale, tolerance
     on failure the states after counts[2] are not filled.
     """
     n = q0.shape[0]
-    steps = counts[0]
-    counts[0] = 0
-    counts[1] = 0
-    counts[2] = -1
-    counts[3] = 0
+    steps = start_counting(counts)
     q, v = q0.copy(), v0.copy()
     a, a_old, guess = np.zeros(n), np.zeros(n), np.zeros(n)
     b, still, nn = np.zeros((3, n)), np.zeros(6), np.zeros((4, n, n))

@@ -76,6 +76,17 @@ def thread_values(t, c, q, value, grad):
 
 
 @njit(cache=True, fastmath=FAST, error_model="numpy")
+def add_pulls(t, c, q, effort, factor, value, grad, r):
+    """r (n,) += factor times the generalised force of the threads with efforts (nth,); fills value and grad."""
+    if effort.shape[0]:
+        thread_values(t, c, q, value, grad)
+        for a in range(effort.shape[0]):
+            pull = factor * effort[a]
+            for i in range(r.shape[0]):
+                r[i] += pull * grad[a, i]
+
+
+@njit(cache=True, fastmath=FAST, error_model="numpy")
 def thread_hessian(t, c, q, effort, H):
     """Adds sum effort[a] d^2 value[a] / dq^2 to H (n, n)."""
     ptr, seg, weight, rest, phi, r, dr, b = c.ptr, c.seg, c.weight, c.rest, c.phi, c.r, c.dr, c.b

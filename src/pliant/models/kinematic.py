@@ -17,13 +17,14 @@ import numpy as np
 
 from pliant import checks
 from pliant.errors import ArgumentError, UnknownNameError
+from pliant.models.sizes import Flat
 from pliant.robot import Robot
 from pliant.state import Placement, Skin
 
 Array = np.ndarray
 
 
-class KinematicModel:
+class KinematicModel(Flat):
     """Base of learned and analytical models; a subclass gives `kinematics` (and, to be fast,
     `kinematics_many`).
 
@@ -60,27 +61,7 @@ class KinematicModel:
         rows = [self.kinematics(x, derivative=True) for x in u]
         return tuple(np.array([r[i] for r in rows]) for i in range(3))  # type: ignore[return-value]
 
-    # ---- sizes -------------------------------------------------------------------------------------
-    @property
-    def nq(self) -> int:
-        """Length of a configuration vector: one per actuator."""
-        return len(self.robot.actuators)
-
-    @property
-    def nv(self) -> int:
-        """Degrees of freedom: one per actuator."""
-        return len(self.robot.actuators)
-
-    @property
-    def nu(self) -> int:
-        """Number of actuators."""
-        return len(self.robot.actuators)
-
-    @property
-    def rest(self) -> Array:
-        """The configuration without command: zero (nq,)."""
-        return self._rest
-
+    # ---- names and commands ------------------------------------------------------------------------
     @property
     def point_names(self) -> tuple[str, ...]:
         """Names that `locate` knows."""

@@ -25,6 +25,7 @@ from pliant.models.rod_drives import ChamberPath
 from pliant.models.rod_tables import Station, section
 from pliant.models.rods import check_held, rods_of
 from pliant.models.segments import JOINTS, LinkEstimate, check_joint, estimate_links
+from pliant.models.sizes import Flat
 from pliant.robot import Robot
 from pliant.state import Placement, Skin
 
@@ -35,7 +36,7 @@ _DRIVES = (Cable, Chamber)  # their coordinates are linear in those of the links
 _PER = 5  # joints of a segment: slide, hinge y, hinge x, hinge z, slide
 
 
-class LinkModel:
+class LinkModel(Flat):
     """A serial arm as rigid links.
 
     Args:
@@ -65,7 +66,6 @@ class LinkModel:
         n = self.segments = len(lengths)
         self.lengths = lengths
         self._width = 5 if joint == JOINTS[2] else 4
-        self._nq = n * self._width
         rest = np.zeros((n, self._width))
         rest[:, 0] = rest[:, 3] = 0.5 * lengths
         self._rest = rest.ravel()
@@ -80,27 +80,6 @@ class LinkModel:
         self._x, self._J = np.empty((len(self._mass), 3)), np.empty((len(self._mass), 6, m))
         self._table = self._named_points()
         self._skin_model()
-
-    # ---- sizes ----------------------------------------------------------------------------------------
-    @property
-    def nq(self) -> int:
-        """Length of a configuration vector."""
-        return self._nq
-
-    @property
-    def nv(self) -> int:
-        """Degrees of freedom."""
-        return self._nq
-
-    @property
-    def nu(self) -> int:
-        """Number of actuators."""
-        return len(self.robot.actuators)
-
-    @property
-    def rest(self) -> Array:
-        """The straight arm (nq,)."""
-        return self._rest
 
     @property
     def joint_stiffness(self) -> Array:
@@ -135,7 +114,7 @@ class LinkModel:
         force = E.T @ f - self._spring * (q - self._rest)
         if self.nu:
             force = force + effort @ self._rows
-        K[np.diag_indices(self._nq)] += self._spring
+        K[np.diag_indices(self.nq)] += self._spring
         return force, K
 
     def actuation(self, q: Array, effort: Array) -> Array:
@@ -217,7 +196,7 @@ class LinkModel:
         E, _ = self._walk(self._check(q))
         joints = (_PER * np.arange(self.segments)[:, None] + np.array([0, 4])).ravel()
         _, J = self._place(joints, np.ones(len(joints)), np.zeros((len(joints), 3)))
-        linear = np.concatenate([np.zeros((1, 3, self._nq)), J[:, 3:] @ E])
+        linear = np.concatenate([np.zeros((1, 3, self.nq)), J[:, 3:] @ E])
         return np.einsum("ik,ic,ikcn->in", weights, directions, linear[np.asarray(vertices)], optimize=True)
 
     # ---- dynamics -------------------------------------------------------------------------------------
@@ -250,8 +229,8 @@ class LinkModel:
     # ---- inside ---------------------------------------------------------------------------------------
     def _check(self, q: Array) -> Array:
         q = np.ascontiguousarray(q, dtype=np.float64)
-        if q.shape != (self._nq,):
-            raise ArgumentError("q", f"shape {q.shape}", f"({self._nq},)")
+        if q.shape != (self.nq,):
+            raise ArgumentError("q", f"shape {q.shape}", f"({self.nq},)")
         return q
 
     def _walk(self, q: Array) -> tuple[Array, Array | None]:
@@ -287,7 +266,7 @@ class LinkModel:
 
     def _curvature(self, second: Array | None, f: Array) -> Array:
         """sum over twists of f d^2 delta / dq^2 (nq, nq)."""
-        out = np.zeros((self._nq, self._nq))
+        out = np.zeros((self.nq, self.nq))
         if second is not None:
             for i in range(self.segments):
                 a = self._width * i + 1
@@ -314,7 +293,7 @@ class LinkModel:
             p.append(np.array(rod.position) if k == 0 else ROD_TO_LINK.T @ np.array(rod.position))
             self._attach[_PER * self._cut * k] = k
         self._attach_R, self._attach_p = np.array(R), np.array(p)
-        self._linear = np.zeros((_PER * self.segments, self._nq))
+        self._linear = np.zeros((_PER * self.segments, self.nq))
         for i in range(self.segments):
             for joint, c in ((0, 0), (1, 1), (2, 2), (4, 3), *(((3, 4),) if self._width == 5 else ())):
                 self._linear[_PER * i + joint, self._width * i + c] = 1.0
@@ -373,11 +352,11 @@ class LinkModel:
         # In link axes: y is the rod's y, x is minus its z.
         spring = arrange(k[:, 0], k[:, 1], k[:, 2], 2.0 * k[:, 3])
         self._viscosity = arrange(d[:, 0], d[:, 1], d[:, 2], 2.0 * d[:, 3]).ravel()
-        self._rows = arrange(rows[:, :, 0], rows[:, :, 1], -rows[:, :, 2], rows[:, :, 3]).reshape(self.nu, self._nq)
+        self._rows = arrange(rows[:, :, 0], rows[:, :, 1], -rows[:, :, 2], rows[:, :, 3]).reshape(self.nu, self.nq)
         if stiffness is not None:
             given = numbers("stiffness", stiffness)
-            if given.shape != (self._nq,) or not (np.isfinite(given).all() and (given > 0).all()):
-                raise ArgumentError("stiffness", f"shape {given.shape} or not positive", f"({self._nq},) positive")
+            if given.shape != (self.nq,) or not (np.isfinite(given).all() and (given > 0).all()):
+                raise ArgumentError("stiffness", f"shape {given.shape} or not positive", f"({self.nq},) positive")
             self._viscosity = self._viscosity * given / spring.ravel()
             spring = given
         self._spring = np.asarray(spring, float).ravel()

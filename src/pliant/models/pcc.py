@@ -27,6 +27,7 @@ from pliant.models.creep import Creep, Creeping
 from pliant.models.rod import RodModel
 from pliant.models.rod_drives import ChamberPath
 from pliant.models.rods import check_held, rods_of
+from pliant.models.sizes import Flat
 from pliant.robot import Robot
 from pliant.state import Placement, Skin, State
 
@@ -131,7 +132,7 @@ def fit_curve(x: ArrayLike, force: ArrayLike) -> tuple[float, float, float]:
     return float((rest + extra) * unit), float(extra * unit), float(rate / scale)
 
 
-class PccModel:
+class PccModel(Flat):
     """Constant-curvature links.
 
     Args:
@@ -175,7 +176,8 @@ class PccModel:
         rods = [b for b in robot.bodies if isinstance(b, RodBody)]
         self.links = links * len(rods)
         self.lengths = np.repeat([b.length / links for b in rods], links)
-        n = self._n = 3 * self.links
+        n = 3 * self.links
+        self._rest = self.rod.rest
         self.laws = _laws(joints, self.rod, self.links)
         self.axial = np.array([law.axial for law in self.laws])
         self.bending = np.array([law.bending for law in self.laws])
@@ -198,34 +200,13 @@ class PccModel:
             if self._map.shape != (n, len(robot.actuators)):
                 raise ArgumentError("inputs", f"shape {self._map.shape}", f"({n}, {len(robot.actuators)}) numbers")
 
-    # ---- sizes ---------------------------------------------------------------------------------------------
     def __repr__(self) -> str:
         return f"PccModel({self.robot.name!r}, {self.nv} dofs)"
-
-    @property
-    def nq(self) -> int:
-        """Length of a configuration vector."""
-        return self._n
-
-    @property
-    def nv(self) -> int:
-        """Degrees of freedom."""
-        return self._n
-
-    @property
-    def nu(self) -> int:
-        """Number of actuators."""
-        return len(self.robot.actuators)
-
-    @property
-    def rest(self) -> Array:
-        """The unloaded configuration: zero (nq,)."""
-        return self.rod.rest
 
     # ---- statics -------------------------------------------------------------------------------------------
     def elastic(self, q: Array) -> tuple[float, Array, Array]:
         """Energy [J], resisting force (nv,) and tangent (nv, nv) of the joints."""
-        f, K = np.zeros(self._n), np.zeros((self._n, self._n))
+        f, K = np.zeros(self.nv), np.zeros((self.nv, self.nv))
         e = _k.joint_law(self.axial, self.bending, self.secant, self.rod._check(q), f, K)
         return e, f, K
 
@@ -242,7 +223,7 @@ class PccModel:
 
     def gravity(self, q: Array) -> Array:
         """Generalised weight (nv,)."""
-        rod, tau = self.rod, np.empty(self._n)
+        rod, tau = self.rod, np.empty(self.nv)
         q = rod._check(q)
         _dyn.inverse_dynamics(rod.tables, rod._work, q, rod._zero, rod._zero, rod._still, rod._lift, tau)
         return -tau

@@ -16,6 +16,7 @@ from numpy.typing import ArrayLike
 
 from pliant import lie
 from pliant._kernels import pcc as _k
+from pliant._kernels import pcc_mde as _mde
 from pliant.bodies import RodBody
 from pliant.errors import ArgumentError
 from pliant.models.creep import MEMORY, Creep
@@ -149,7 +150,7 @@ def mde_sweep(model: PccModel, q: ArrayLike, v: ArrayLike, *, elements: int) -> 
     M, C, f = np.empty((n, n)), np.empty((n, n)), np.empty(n)
     T, J = np.eye(4), np.empty((6, n))
     R, p = np.empty((3, 3)), np.empty(3)
-    _k.mde_sweep(_vector("q", q, n), _vector("v", v, n), length, inertia, g, R0, elements, M, C, f, R, p, J)
+    _mde.mde_sweep(_vector("q", q, n), _vector("v", v, n), length, inertia, g, R0, elements, M, C, f, R, p, J)
     T[:3, :3], T[:3, 3] = R, p
     return Sweep(M, C, f, T, J)
 
@@ -178,7 +179,7 @@ def mde_rollout(
         taus = _rows("effort", effort, model.nu, times) @ model.displacement_rows(model.rest)
     qs, tips = np.zeros((steps + 1, n)), np.zeros((steps + 1, 3))
     begin = time.perf_counter()
-    done, spent = _k.mde_rollout(
+    done, spent = _mde.mde_rollout(
         _vector("q", q, n), _vector("v", v, n), length, inertia, g, R0, elements, model.axial, model.bending,
         model.secant, model.viscous, np.ascontiguousarray(taus), duration / steps, steps, max_iterations, tolerance,
         qs, tips,

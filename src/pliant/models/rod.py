@@ -13,30 +13,31 @@ from typing import Any
 
 import numpy as np
 
-from pliant import checks, lie
+from pliant import checks
 from pliant._kernels import rod as _rod
 from pliant._kernels import rod_drag as _water
 from pliant._kernels import rod_dynamics as _dyn
 from pliant._kernels import rod_handle as _handle
 from pliant._kernels import rod_mass as _mass
-from pliant._kernels import rod_points as _pts
 from pliant._kernels import rod_tangent as _tan
 from pliant.bodies import RodBody
 from pliant.checks import count, instance
 from pliant.errors import ArgumentError, UnknownNameError
 from pliant.models.basis import Basis, legendre
 from pliant.models.rod_base import Configuration
-from pliant.models.rod_drives import NO_MOMENT, ChamberPath, Fluid, RodDrives
+from pliant.models.rod_drives import ChamberPath, Fluid, RodDrives
 from pliant.models.rod_paths import RodPaths
-from pliant.models.rod_tables import RodLayout, Station, build
+from pliant.models.rod_places import RodPlaces
+from pliant.models.rod_tables import RodLayout, build
 from pliant.models.rods import rods_of
+from pliant.models.sizes import Actuated
 from pliant.robot import Robot
 from pliant.state import Placement, Skin
 
 Array = np.ndarray
 
 
-class RodModel:
+class RodModel(Actuated):
     """Rods of a robot in strain coordinates.
 
     Args:
@@ -72,24 +73,20 @@ class RodModel:
         self._work, self._tangent_work = _rod.make_work(t), _tan.make_tangent_work(t)
         # Constant strain needs one step per segment to say where things are.
         constant = all(b.kind == "constant" for b in self.bases)
-        self._place = build(rods, self.bases, coarse=True) if constant else self.layout
-        self._place_work = _rod.make_work(self._place.tables)
+        places = build(rods, self.bases, coarse=True) if constant else self.layout
         self._still = np.zeros(6)
         self._lift = np.array([0.0, 0.0, 0.0, *(-np.array(robot.gravity))])
         self._zero = np.zeros(n)
-        self._twists = np.zeros((n, 6))
         self.fluid = fluid
         self._drag = _drag_tables(self.layout, fluid) if fluid is not None else None
         self.elasticity, self.viscosity = _blocks(t, t.K), _blocks(t, t.D)
         self._rayleigh = _uniform_rayleigh(rods)
-        self.configuration = Configuration(self.layout, self._place)
+        self.configuration = Configuration(self.layout, places)
         self.drives = RodDrives(self.layout, robot.actuators, {} if chambers is None else chambers)
         _rod.kinematics(t, self._work, self._zero)
         self.drives.calibrate(self._work, self._zero)
         self._reach = _reach(self.layout, self._work)
-        self._stations, self._frames = self._named_points(rods)
-        self._points: dict[tuple[str, ...], Any] = {}
-        self._skin, self._skin_points = self._make_skin(rods, count("skin_points", skin_points, 2))
+        self._places = RodPlaces(places, robot.points, count("skin_points", skin_points, 2))
         self._paths: RodPaths | None = None
         self._sweep: Any = None  # compiled handles are made when first needed: they cannot be pickled
         self._static: Any = None
@@ -109,11 +106,6 @@ class RodModel:
         return self._n
 
     @property
-    def nu(self) -> int:
-        """Number of actuators."""
-        return len(self.robot.actuators)
-
-    @property
     def rest(self) -> Array:
         """The unloaded configuration: zero strains, the base where it is described (nq,)."""
         return self.configuration.rest
@@ -121,7 +113,7 @@ class RodModel:
     @property
     def point_names(self) -> tuple[str, ...]:
         """Names that `locate` knows: the robot's points, and the tip of every rod."""
-        return tuple(self._stations)
+        return self._places.names
 
     # ---- statics ---------------------------------------------------------------------------------
     def energy(self, q: Array, effort: Array) -> float:
@@ -213,14 +205,10 @@ class RodModel:
         """
         q = self._check(getattr(q, "q", q))
         names = checks.name_list("points", points)
-        table, frames, handle = self._point_tables(names)
-        x = np.empty((len(names), 3))
-        jac = np.empty((len(names) if jacobian else 0, 6, self._n))
-        _handle.locate(handle, q, x, jac, jacobian)
-        rotation = table.R @ frames
+        x, rotation, jac = self._places.locate(q, names, jacobian)
         if isinstance(points, str):
-            return Placement(names, x[0], rotation[0], jac[0] if jacobian else None)
-        return Placement(names, x, rotation, jac if jacobian else None)
+            return Placement(names, x[0], rotation[0], None if jac is None else jac[0])
+        return Placement(names, x, rotation, jac)
 
     def centre_of_mass(self, q: Array) -> tuple[Array, Array]:
         """Centre of mass [m] (3,) and its derivative (3, nv)."""
@@ -243,20 +231,15 @@ class RodModel:
     @property
     def skin(self) -> Skin:
         """Capsules along the rods."""
-        return self._skin
+        return self._places.skin
 
     def skin_positions(self, q: Array) -> Array:
         """World positions of the skin's vertices [m] (n, 3)."""
-        q = self._check(q)
-        x, none = np.empty((self._skin.size, 3)), np.empty((0, 6, self._n))
-        _pts.locate_points(self._place.tables, self._place_work, self._skin_points, q, x, self._twists, none, False)
-        return x
+        return self._places.skin_points(self._check(q), False)[0]
 
     def skin_rows(self, q: Array, vertices: Array, weights: Array, directions: Array) -> Array:
         """d/dq of sum_k weights[i,k] directions[i] . x[vertices[i,k]], dense (m, nv)."""
-        q = self._check(q)
-        x, jac = np.empty((self._skin.size, 3)), np.empty((self._skin.size, 6, self._n))
-        _pts.locate_points(self._place.tables, self._place_work, self._skin_points, q, x, self._twists, jac, True)
+        jac = self._places.skin_points(self._check(q), True)[1]
         return np.einsum("ik,ic,ikcn->in", weights, directions, jac[np.asarray(vertices), 3:], optimize=True)
 
     def load_stiffness(self, q: Array, forces: Array) -> Array:
@@ -264,16 +247,7 @@ class RodModel:
 
         Points move nonlinearly with the strains, so that contact forces have a geometric stiffness of their own.
         """
-        q = self._check(q)
-        t, w, c = self._place.tables, self._place_work, self._skin_points
-        x, H = np.empty((self._skin.size, 3)), np.zeros((self._n, self._n))
-        _rod.kinematics(t, w, q)
-        _pts.place_points(t, w, c, q, x)
-        _pts.point_columns(t, c, q)
-        for i in np.flatnonzero(np.any(forces != 0.0, axis=1)):
-            force = np.ascontiguousarray(forces[i])
-            _pts.load_tangent(t, w, c, q, i, x, force, NO_MOMENT, False, self._twists, H)
-        return -0.5 * (H + H.T)
+        return self._places.load_stiffness(self._check(q), forces)
 
     def cable_paths(self, q: Array) -> dict[str, Array]:
         """Where the cables run, for pictures: name -> polyline [m] (k, 3)."""
@@ -340,7 +314,7 @@ class RodModel:
     # ---- inside ------------------------------------------------------------------------------------
     def __getstate__(self) -> dict[str, Any]:
         """Everything but the compiled handles, which are made again when needed."""
-        return {**self.__dict__, "_points": {}, "_sweep": None, "_static": None}
+        return {**self.__dict__, "_sweep": None, "_static": None}
 
     def _derivatives(self, q: Array, v: Array, a: Array, lift: Array) -> tuple[Array, Array, Array]:
         n = self._n
@@ -384,51 +358,6 @@ class RodModel:
         if self.drives.loaded:
             self.drives.add_loads(q, rows)
         return rows
-
-    def _named_points(self, rods: Sequence[RodBody]) -> tuple[dict[str, Station], dict[str, Array]]:
-        stations: dict[str, Station] = {}
-        frames: dict[str, Array] = {}
-        for point in self.robot.points:
-            station = self.layout.nearest(point.position, point.body, point.name)
-            rest = self.layout.rest_frame(station.body, station.s)[:3, :3]
-            stations[point.name] = station
-            frames[point.name] = rest.T @ lie.matrix_from_quaternion(point.rotation)
-        for i, rod in enumerate(rods):
-            for name in (f"{rod.name}.tip", *(("tip",) if len(rods) == 1 else ())):
-                if name not in stations:
-                    stations[name], frames[name] = Station(i, rod.length), np.eye(3)
-        return stations, frames
-
-    def _point_tables(self, names: tuple[str, ...]) -> Any:
-        if names not in self._points:
-            for name in names:
-                if name not in self._stations:
-                    raise UnknownNameError("point", name, self._stations)
-            frames = np.array([self._frames[k] for k in names]).reshape(len(names), 3, 3)
-            table = self._place.points([self._stations[k] for k in names])
-            handle = _handle.place_handle(self._place.tables, self._place_work, table, self._twists)
-            self._points[names] = (table, frames, handle)
-        return self._points[names]
-
-    def _make_skin(self, rods: Sequence[RodBody], count: int) -> tuple[Skin, Any]:
-        stations: list[Station] = []
-        radius: list[Array] = []
-        body: list[int] = []
-        segments: list[tuple[int, int]] = []
-        for i, rod in enumerate(rods):
-            s = np.linspace(0.0, rod.length, count)
-            first = len(stations)
-            stations += [Station(i, float(v)) for v in s]
-            radius.append(rod.radii(s)[0])
-            body += [i] * count
-            segments += [(first + k, first + k + 1) for k in range(count - 1)]
-        skin = Skin(
-            np.zeros((0, 3), np.int64),
-            np.array(segments, np.int64),
-            np.concatenate(radius),
-            np.array(body, np.int64),
-        )
-        return skin, self._place.points(stations)
 
 
 def _bases(rods: Sequence[RodBody], basis: Basis | Mapping[str, Basis] | None) -> list[Basis]:
