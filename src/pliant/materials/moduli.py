@@ -36,6 +36,12 @@ def poisson_of(shear: float, bulk: float) -> float:
     return (3.0 * bulk - 2.0 * shear) / (2.0 * (3.0 * bulk + shear))
 
 
+def plate_modulus(shear: float, bulk: float) -> float:
+    """lambda of plane stress, 2 lambda mu / (lambda + 2 mu) [Pa]: what is left where the thickness is free."""
+    lame_first = bulk - 2.0 / 3.0 * shear
+    return 2.0 * lame_first * shear / (lame_first + 2.0 * shear)
+
+
 def poisson_ratio(argument: str, value: Any) -> float:
     """The value as a Poisson ratio in (-1, 0.5), or an ArgumentError."""
     x = finite(argument, value)

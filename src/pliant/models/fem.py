@@ -11,10 +11,11 @@ from pliant._kernels.material_codes import COROTATIONAL, LINEAR
 from pliant._kernels.materials import volumetric
 from pliant._kernels.tetrahedra import linear_tangents
 from pliant.materials.material import Material
+from pliant.materials.moduli import plate_modulus
 from pliant.models.fields import surface_field
 from pliant.models.partition import Partition, Shared
 from pliant.models.shapes import Elements
-from pliant.models.solid import SolidModel, plate_modulus
+from pliant.models.solid import SolidModel
 from pliant.robot import Robot
 
 Array = np.ndarray
@@ -157,10 +158,10 @@ def _plate_share(bulk: float, material: Material) -> float:
     negative, and what it takes away there acts on the mean. That of a linear body would not be linear, and is left out.
     """
     if bulk > 0.0:
-        return min(bulk, plate_modulus(material) + 2.0 / 3.0 * material.shear)
+        return min(bulk, plate_modulus(material.shear, material.bulk) + 2.0 / 3.0 * material.shear)
     if material.code == LINEAR:
         return 0.0
-    return plate_modulus(material) - (material.bulk - 2.0 / 3.0 * material.shear)
+    return plate_modulus(material.shear, material.bulk) - (material.bulk - 2.0 / 3.0 * material.shear)
 
 
 def _part_of(nodes: int, chosen: list[Array]) -> Partition:

@@ -27,6 +27,7 @@ from pliant.models.layout import Layout
 from pliant.models.placing import Points
 from pliant.models.prism_shear import shear_reliefs
 from pliant.models.sizes import LaidOut
+from pliant.models.solid_masses import SolidMasses
 from pliant.models.sparsity import Sparsity
 from pliant.robot import Robot
 from pliant.state import Placement, Skin
@@ -51,7 +52,6 @@ class SolidModel(LaidOut):
         self.robot = robot
         self.element = element
         self.layout = Layout(robot, element)
-        self._consistent = mass == "consistent"
         self._bind()
         self._embeddings = {
             p.name: (self.layout.embed_point(p), matrix_from_quaternion(p.rotation)) for p in robot.points
@@ -59,6 +59,11 @@ class SolidModel(LaidOut):
         self._placed: dict[tuple[str, ...], Points] = {}
         self._tabulate_materials()
         self.sparsity = Sparsity(self.layout, [*self._couplings, *self._springs], self._element_cells())
+        self._masses = SolidMasses(
+            self.layout, self.materials, self._material, self.sparsity, consistent=mass == "consistent"
+        )
+        self._gravity_load = self._masses.loads[:, None] * np.array(robot.gravity)
+        self.mass_total = self._masses.total
 
     # ---- what a subclass gives ----------------------------------------------------------------------
     def _elastic_energy(self, x: Array, scale: list[Array]) -> float:
@@ -116,7 +121,7 @@ class SolidModel(LaidOut):
         return elements_of(self.layout, region, body)
 
     def _tabulate_materials(self) -> None:
-        """Per group: material index, density and Rayleigh coefficients of every element."""
+        """Material of every element, per group, and what the kernels ask of the materials."""
         materials: list[Any] = []
         self._material: list[Array] = []
         for owner, group in self.layout.group_regions:
@@ -129,21 +134,6 @@ class SolidModel(LaidOut):
         self.materials = tuple(materials)
         self._codes = np.array([m.code for m in materials], dtype=np.int64)
         self._params = np.array([m.parameters for m in materials])
-        density = np.array([m.density for m in materials])
-        X = self.layout.rest_nodes
-        self._node_mass = np.zeros(len(X))  # lumped, always positive
-        self._node_load = np.zeros(len(X))  # consistent with the shape functions: what gravity pulls at
-        for group, index in zip(self.layout.groups, self._material):
-            rho = density[index]
-            np.add.at(self._node_load, group.cells, rho[:, None] * group.shape)
-            diagonal = np.einsum("eaa->ea", group.mass)
-            lumped = diagonal * (group.volumes / diagonal.sum(axis=1))[:, None]
-            np.add.at(self._node_mass, group.cells, rho[:, None] * lumped)
-        for part in self.layout.parts:
-            self._node_mass[part.nodes] += part.mass / len(part.nodes)
-            self._node_load[part.nodes] += part.mass / len(part.nodes)
-        self._gravity_load = self._node_load[:, None] * np.array(self.robot.gravity)
-        self.mass_total = float(self._node_mass.sum())
 
     @property
     def nodes(self) -> int:
@@ -225,7 +215,7 @@ class SolidModel(LaidOut):
     def linearise_damped(self, q: Array, effort: Array, rate: float) -> tuple[Array, SymmetricMatrix]:
         """Force, and stiffness plus `rate` [1/s] times the damping, in one pass."""
         force, matrix = self._linearised(q, effort, rate * self._viscous_moduli)
-        drag = self._drag(q)
+        drag = self._masses.drag(q)
         return force, matrix if drag is None else matrix.combined((drag, rate))
 
     def _linearised(self, q: Array, effort: Array, moduli: Array | None) -> tuple[Array, SymmetricMatrix]:
@@ -335,14 +325,7 @@ class SolidModel(LaidOut):
 
     def centre_of_mass(self, q: Array) -> tuple[Array, Array]:
         """Centre of mass [m] (3,) and its derivative (3, nv)."""
-        x = self.positions(q)
-        w = self._node_mass / self.mass_total
-        rows = np.empty((3, self.nv))
-        for i in range(3):
-            g = np.zeros_like(x)
-            g[:, i] = w
-            rows[i] = self.layout.reduce(q, x, g)
-        return w @ x, rows
+        return self._masses.centre(q)
 
     # ---- contract: surface ----------------------------------------------------------------------------
     @cached_property
@@ -358,7 +341,7 @@ class SolidModel(LaidOut):
 
     def skin_rows(self, q: Array, vertices: Array, weights: Array, directions: Array) -> sp.csr_matrix:
         """Derivative of sum_k w[i,k] d[i] . x[vertices[i,k]] w.r.t. q (m, nv)."""
-        T = self.layout.tangent_map(q, self.positions(q) if self._rotating else self.layout.rest_nodes)
+        T = self.layout.tangent_map(q, self.positions(q) if self._masses.rotating else self.layout.rest_nodes)
         nodes = self.layout.skin_nodes
         data, columns, starts = skin_entries(nodes, vertices, weights, directions, T.indptr, T.indices, T.data)
         return trusted_csr(data, columns, starts, (len(vertices), self.nv))
@@ -381,61 +364,15 @@ class SolidModel(LaidOut):
     # ---- contract: dynamics -------------------------------------------------------------------------------
     def inertia(self, q: Array) -> SymmetricMatrix:
         """Mass matrix (nv, nv); constant unless rigid parts rotate."""
-        return self._mass_matrix(q, None) if self._rotating else self._constant_inertia
-
-    @cached_property
-    def _constant_inertia(self) -> SymmetricMatrix:
-        return self._mass_matrix(self.rest, None).simplified()
-
-    @cached_property
-    def _constant_drag(self) -> SymmetricMatrix:
-        return self._mass_matrix(self.rest, np.array([m.rayleigh_mass for m in self.materials])).simplified()
-
-    def _mass_matrix(self, q: Array, rayleigh: Array | None) -> SymmetricMatrix:
-        weights = np.array([m.density for m in self.materials])
-        if rayleigh is not None:
-            weights = weights * rayleigh
-        assembly = self.sparsity.start()
-        for group, index, slots in zip(self.layout.groups, self._material, assembly.slots):
-            rho = weights[index]
-            if self._consistent:
-                blocks = rho[:, None, None] * group.mass
-            else:
-                diagonal = np.einsum("eaa->ea", group.mass)
-                lumped = diagonal * (group.volumes / diagonal.sum(axis=1))[:, None] * rho[:, None]
-                blocks = lumped[:, :, None] * np.eye(group.cells.shape[1])
-            expanded = np.einsum("eab,ij->eaibj", blocks, np.eye(3)).reshape(len(rho), 3 * blocks.shape[1], -1)
-            valid = slots >= 0
-            np.add.at(assembly.data, slots[valid], expanded[valid])
-        x = self.positions(q)
-        matrix = assembly.finish(q, x, None, None)
-        extra = [p for p in self.layout.parts if p.mass]
-        if not extra or rayleigh is not None:
-            return matrix
-        added = np.zeros(len(x))
-        for part in extra:
-            added[part.nodes] += part.mass / len(part.nodes)
-        T = self.layout.tangent_map(q, x)
-        return matrix + self.sparsity.from_scipy(T.T @ sp.diags(np.repeat(added, 3)) @ T)
+        return self._masses.matrix(q)
 
     def bias(self, q: Array, v: Array) -> Array:
         """Gyroscopic force of the rotating rigid parts (nv,); zero for soft nodes."""
-        out = np.zeros(self.nv)
-        x = self.positions(q)
-        for part in self.layout.parts:
-            if part.rotates:
-                k, b = part.translations, part.v_start
-                omega = v[b + k : b + k + 3]
-                _, p = self.layout.part_pose(part, q)
-                r = x[part.nodes] - p
-                spin = self._node_mass[part.nodes, None] * np.cross(omega, np.cross(omega, r))
-                out[b : b + k] = part.axes.T @ spin.sum(axis=0)
-                out[b + k : b + k + 3] = np.cross(r, spin).sum(axis=0)
-        return out
+        return self._masses.bias(q, v)
 
     def damping(self, q: Array, effort: Array) -> SymmetricMatrix:
         """Rayleigh damping: alpha M + beta K, K rotated from small strains (nv, nv)."""
-        drag = self._drag(q)
+        drag = self._masses.drag(q)
         if not self._viscous_moduli.any():
             return self.sparsity.zero() if drag is None else drag
         x = self.positions(q)
@@ -457,29 +394,6 @@ class SolidModel(LaidOut):
     def _add_viscous(x: Array, g: Any, scale: Array, moduli: Array, slots: Array, data: Array) -> None:
         """Add the viscous stiffness of a group of elements with moduli (ne, 2)."""
         rotated_stiffness(x, g.cells, g.grads, g.weights, scale * moduli[:, 0], scale * moduli[:, 1], slots, data)
-
-    def _drag(self, q: Array) -> SymmetricMatrix | None:
-        """Damping in proportion to the mass; None without."""
-        if not self._dragged:
-            return None
-        if not self._rotating:
-            return self._constant_drag
-        return self._mass_matrix(q, np.array([m.rayleigh_mass for m in self.materials]))
-
-    @cached_property
-    def _dragged(self) -> bool:
-        return any(m.rayleigh_mass for m in self.materials)
-
-    @cached_property
-    def _rotating(self) -> bool:
-        """Whether some rigid part rotates."""
-        return any(p.rotates for p in self.layout.parts)
-
-
-def plate_modulus(material: Any) -> float:
-    """lambda of plane stress, 2 lambda mu / (lambda + 2 mu) [Pa]: what is left where the thickness is free."""
-    mu, lame = material.shear, material.bulk - 2.0 / 3.0 * material.shear
-    return 2.0 * lame * mu / (lame + 2.0 * mu)
 
 
 def _add_gradient(coupling: Any, x: Array, factor: float, out: Array) -> None:
