@@ -46,16 +46,40 @@ def test_groups_are_divided_before_anything_else():
     assert mixed == 2
 
 
-def test_drift_is_the_range_of_displacements():
-    old = np.zeros((4, 3))
-    x = old.copy()
-    x[1], x[3] = [0.5, -1.0, 0.0], [-0.25, 2.0, 0.0]
-    assert np.array_equal(bvh.drift(x, old), [[-0.25, -1.0, 0.0], [0.5, 2.0, 0.0]])
+def test_pieces_of_a_tree_cover_it_once():
+    rng = np.random.default_rng(1)
+    children, ranges, order = bvh.build(rng.uniform(size=(130, 3)))
+    for most in (1, 7, 40, 130):
+        pieces = bvh.blocks(children, ranges, most)
+        taken = np.concatenate([order[a : a + n] for a, n in pieces])
+        assert sorted(taken) == list(range(130))
+        assert pieces[:, 1].max() <= max(most, bvh.LEAF)
 
 
-def test_turning_is_the_largest_change_of_a_bound_of_normals():
-    low, high = np.zeros((5, 6)), np.ones((5, 6))
-    old = np.stack([low[:, 3:], high[:, 3:]])
-    moved, turned = low.copy(), high.copy()
-    moved[3, 1], turned[2, 4] = -9.0, 1.5  # positions do not count
-    assert bvh.turning(moved, turned, old) == 0.5
+def moved_rows(x, old, low, high, normals=np.zeros((2, 0, 3))):
+    """Motions of four single points, each a piece of its own."""
+    prims = np.column_stack([np.arange(4), np.full((4, 2), -1)])
+    pieces = np.column_stack([np.arange(4), np.ones(4, dtype=int)])
+    return bvh.motions(pieces, np.arange(4), prims, x, old, low, high, normals)
+
+
+def test_relative_motion_counts_only_what_is_near():
+    x = np.array([[0.0, 0, 0], [1.0, 0, 0], [1.3, 0, 0], [9.0, 0, 0]])
+    old = x.copy()
+    old[2], old[3] = [1.3, -0.25, 0.0], [9.0, 5.0, 0.0]
+    boxes = np.hstack([x, np.zeros((4, 3))])
+    rows = moved_rows(x, old, boxes, boxes)
+    assert bvh.relative_motion(rows, rows, True, 0.5) == (0.25, 0.0)  # the last one moved far, and far away
+    assert bvh.relative_motion(rows, rows, True, 20.0)[0] == 5.25
+    assert bvh.relative_motion(rows[:2], rows[3:], False, 0.5) == (0.0, 0.0)
+
+
+def test_turns_are_the_largest_changes_of_bounds_of_normals_near_each_other():
+    x = np.array([[0.0, 0, 0], [1.0, 0, 0], [1.3, 0, 0], [9.0, 0, 0]])
+    low, high = np.hstack([x, np.zeros((4, 3))]), np.hstack([x, np.ones((4, 3))])
+    old = np.stack([low[:, 3:], high[:, 3:]]).copy()
+    low[1, 4], high[2, 5], low[3, 3] = -0.5, 1.25, -9.0
+    rows = moved_rows(x, x, low, high, old)
+    assert bvh.relative_motion(rows, rows, True, 0.5)[1] == 18.0  # of the far one with itself
+    assert bvh.relative_motion(rows[:3], rows[:3], True, 0.5)[1] == 1.0  # of the second with itself
+    assert bvh.relative_motion(rows[1:2], rows[2:3], False, 0.5)[1] == 0.75

@@ -63,6 +63,33 @@ def test_a_small_motion_keeps_the_list_and_a_large_one_does_not(make, monkeypatc
     assert len(calls) == 5
 
 
+def test_the_list_at_rest_is_made_once_for_all_detectors_of_a_skin(make, monkeypatch):
+    x, t = make.box((0, 0, 0), (1, 1, 0.2), (6, 6, 2))
+    model = make.model(x, t)
+    calls = []
+    pairs_between = clusters.pairs_between
+    monkeypatch.setattr(clusters, "pairs_between", lambda *a: calls.append(1) or pairs_between(*a))
+    found = [Detector(model, [SelfContact()], alarm=a, angle_tolerance=w).detect(x.ravel())
+             for a, w in ((0.3, 0.05), (0.3, 0.05), (0.1, 0.05), (0.3, 0.2))]  # fmt: skip
+    assert len(calls) == 2 + 1 + 2  # thin walls and pairs; the same again for nothing; another alarm, another tolerance
+    assert np.array_equal(found[0].key, found[1].key)
+    assert np.array_equal(found[0].gap, found[1].gap)
+
+
+def test_an_iteration_that_converges_keeps_its_list_at_the_end(make, monkeypatch):
+    x, t = make.box((0, 0, 0), (1, 1, 0.2), (6, 6, 2))
+    model = make.model(x, t)
+    detector = Detector(model, [SelfContact()], alarm=0.05)
+    calls = []
+    pairs_between = clusters.pairs_between
+    monkeypatch.setattr(clusters, "pairs_between", lambda *a: calls.append(1) or pairs_between(*a))
+    poses = [(x * [1.0, 1.0, 1.0 + stretch]).ravel() for stretch in (0.0, 1.0, 1.1, 1.101, 1.1012)]
+    found = [detector.detect(q) for q in poses]
+    assert len(calls) == 3
+    for contacts, q in zip(found, poses, strict=True):
+        assert np.array_equal(contacts.key, Detector(model, [SelfContact()], alarm=0.05).detect(q).key)
+
+
 def test_soft_bodies_and_rigid_meshes_have_their_own_lists(make):
     a, b = make.ball(1.0, 2), make.ball(1.0, 2, (2.05, 0, 0))
     x, t, body = make.together(a, b)

@@ -94,26 +94,66 @@ def refit(children, ranges, order, low, high, node_low, node_high):
                 node_high[node, d] = max(node_high[left, d], node_high[right, d])
 
 
+@njit(cache=True)
+def blocks(children, ranges, most):
+    """Pieces of a tree: first and count (m, 2) into `order` of the largest nodes of at most so many primitives."""
+    out = np.empty((children.shape[0], 2), dtype=np.int64)
+    whole = np.ones(children.shape[0], dtype=np.bool_)  # whether the node is not part of a piece yet
+    m = 0
+    for node in range(children.shape[0]):
+        left = children[node, 0]
+        small = ranges[node, 1] <= most or left < 0
+        if whole[node] and small:
+            out[m] = ranges[node]
+            m += 1
+        if left >= 0:
+            whole[left] = whole[children[node, 1]] = whole[node] and not small
+    return out[:m].copy()
+
+
 @njit(cache=True, error_model="numpy", nogil=True)
-def drift(x, old):
-    """The least and the largest displacement along each axis, (2, 3), of points that were at `old` (n, 3)."""
-    out = np.empty((2, 3))
-    out[0], out[1] = np.inf, -np.inf
-    for i in range(x.shape[0]):
-        for d in range(3):
-            moved = x[i, d] - old[i, d]
-            out[0, d], out[1, d] = min(out[0, d], moved), max(out[1, d], moved)
+def motions(pieces, order, prims, x, old, low, high, normals):
+    """Of each piece of a tree (m, 13): box (lower, upper), least and largest displacement along each axis, turn.
+
+    Points were at `old` (n, 3). low, high: boxes of the primitives (np, 6), whose bounds of normals were `normals`
+    (2, np, 3), or (2, 0, 3) where turns are not asked for.
+    """
+    out = np.empty((pieces.shape[0], 13))
+    for i in range(pieces.shape[0]):
+        out[i, 0:3], out[i, 3:6], out[i, 6:9], out[i, 9:12], out[i, 12] = np.inf, -np.inf, np.inf, -np.inf, 0.0
+        for j in range(pieces[i, 0], pieces[i, 0] + pieces[i, 1]):
+            p = order[j]
+            for d in range(3):
+                out[i, d], out[i, 3 + d] = min(out[i, d], low[p, d]), max(out[i, 3 + d], high[p, d])
+                for k in range(3):
+                    v = prims[p, k]
+                    if v >= 0:
+                        moved = x[v, d] - old[v, d]
+                        out[i, 6 + d], out[i, 9 + d] = min(out[i, 6 + d], moved), max(out[i, 9 + d], moved)
+                if normals.shape[1]:
+                    turned = max(abs(low[p, 3 + d] - normals[0, p, d]), abs(high[p, 3 + d] - normals[1, p, d]))
+                    out[i, 12] = max(out[i, 12], turned)
     return out
 
 
 @njit(cache=True, error_model="numpy", nogil=True)
-def turning(low, high, old):
-    """The largest change of any bound of normals: dimensions 3 to 5 of boxes (n, 6) that were old (2, n, 3)."""
-    turned = 0.0
-    for i in range(low.shape[0]):
-        for d in range(3):
-            turned = max(turned, abs(low[i, 3 + d] - old[0, i, d]), abs(high[i, 3 + d] - old[1, i, d]))
-    return turned
+def relative_motion(one, two, same, reach):
+    """The most that two pieces (rows of `motions`) have moved relative to each other, and the sum of their turns.
+
+    Pieces whose boxes are farther apart than `reach` do not count: nothing of them can meet.
+    """
+    moved, turned = 0.0, 0.0
+    for i in range(one.shape[0]):
+        for j in range(i if same else 0, two.shape[0]):
+            near = True
+            for d in range(3):
+                if one[i, d] > two[j, 3 + d] + reach or two[j, d] > one[i, 3 + d] + reach:
+                    near = False
+            if near:
+                turned = max(turned, one[i, 12] + two[j, 12])
+                for d in range(3):
+                    moved = max(moved, one[i, 9 + d] - two[j, 6 + d], two[j, 9 + d] - one[i, 6 + d])
+    return moved, turned
 
 
 @njit(cache=True, inline="always")

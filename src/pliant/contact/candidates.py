@@ -25,10 +25,14 @@ Array = np.ndarray
 _TURN = 0.2  # change of the sum of two unit normals' components that the longest list survives
 _CALM = 3  # times in a row that a reserve must seem to pay before one is made: a solve ends after a few short steps
 _USES = 6.0  # queries for which a list with a reserve is meant to serve; for fewer it does not pay
+_SHRINKING = 0.3  # of the motion before: an iteration that converges, whose next motions are foreseen to shrink alike
+_LITTLE = 0.25  # of the longest reserve: what a list gets for those; a longer one would cost more than it saves
 NOTHING = np.zeros(0, dtype=np.int64)
 _MANY = 16000  # primitives of both trees from which on several threads search for pairs
 _PARTS = 8  # into which they divide the work; the list does not depend on it
 _EMPTY = np.zeros((0, 2), dtype=np.int32)
+_STILL = np.zeros((2, 0, 3))  # no normals to compare with
+_ROUNDING = 1.0 + 1e-9
 
 
 class Candidates:
@@ -57,6 +61,7 @@ class Candidates:
         self._normals: tuple[Array, ...] = ()  # ranges of normals then, by tree
         self._uses = 0  # queries that the list has served
         self._calm = 0  # lists in a row for which a reserve seemed to pay
+        self._before = np.inf  # the motion between the last two lists [m]
         self._reserve = (0.0, 0.0)  # how much may move and turn before the list is too short
         self._lists: tuple[Array, Array, Array] = (_EMPTY,) * 3
 
@@ -65,22 +70,40 @@ class Candidates:
         trees, faces = ((tree1,), (first,)) if tree1 is tree2 else ((tree1, tree2), (first, second))
         moved, turned = np.inf, 0.0
         if len(self._trees) == len(trees) and all(a is b for a, b in zip(self._trees, trees)):
-            moved = self._moved(faces)
-            if self._normals and moved <= self._reserve[0]:
-                turned = sum(bvh.turning(t.low, t.high, n) for t, n in zip(trees, self._normals)) * 2.0 / len(trees)
+            moved, turned = self._moved(faces)
         if moved > self._reserve[0] or turned > self._reserve[1]:
-            self._build(tree1, first, tree2, second, moved, turned)
+            self._renew(tree1, first, tree2, second, moved, turned)
             self._trees, self._places = trees, tuple(f.x.copy() for f in faces)
             self._uses = 0
         self._uses += 1
         return self._lists
 
-    def _moved(self, faces: tuple[Faces, ...]) -> float:
-        """The largest motion of a vertex relative to one that it may meet, along any axis [m]."""
-        drifts = [bvh.drift(f.x, old) for f, old in zip(faces, self._places)]
-        least, most = drifts[0]
-        low, high = drifts[-1]
-        return float(max((most - low).max(initial=0.0), (high - least).max(initial=0.0)))
+    def _moved(self, faces: tuple[Faces, ...]) -> tuple[float, float]:
+        """The largest motion along any axis [m], and turn of normals, of what is near something relative to that.
+
+        Looked at piece by piece of the trees: a finger that bends moves far, but little relative to what it may meet.
+        """
+        parts = [
+            bvh.motions(t.pieces, t.order, f.prims, f.x, old, t.low, t.high, normals)
+            for t, f, old, normals in zip(self._trees, faces, self._places, self._normals)
+        ]
+        moved, turned = bvh.relative_motion(parts[0], parts[-1], len(parts) == 1, self.alarm * _ROUNDING)
+        return float(moved), float(turned)
+
+    def _renew(self, tree1: Tree, first: Faces, tree2: Tree, second: Faces, moved: float, turned: float) -> None:
+        """Make the list, or take that of the rest shape, which every solve from rest asks for first."""
+        if tree1 is not tree2 or not np.array_equal(first.x, self.rest):
+            self._build(tree1, first, tree2, second, moved, turned)
+            return
+        bodies, shape = self.allowed.tobytes(), self.rest.tobytes()
+        key = (self.alarm, self.separation, self._edges, tree1.slack, bodies, shape)
+        known = tree1.surface.lists_at_rest
+        skip, lists = known.get(key, (None, self._lists))
+        if skip is self.skip:
+            self._lists, self._reserve, self._normals, self._before = lists, (0.0, 0.0), (_STILL,), np.inf
+            return
+        self._build(tree1, first, tree2, second, np.inf, 0.0)
+        known[key] = self.skip, self._lists
 
     def _build(self, tree1: Tree, first: Faces, tree2: Tree, second: Faces, moved: float, turned: float) -> None:
         if self._longest is None:
@@ -93,11 +116,15 @@ class Candidates:
             self._calm = 0 if share > 1.0 else self._calm + 1
             share = 0.0 if self._calm < _CALM else max(share, 0.1)
         span, turn = share * self._longest, share * _TURN
+        if moved <= _SHRINKING * self._before < np.inf and moved**2 <= 2.0 * _LITTLE * self._longest * self._before:
+            # an iteration that converges: its next steps will be shorter still
+            span, turn = max(span, _LITTLE * self._longest), max(turn, 1.25 * _TURN)
+        self._before = moved
         same = tree1 is tree2
         search = (self.alarm + span, turn, self.allowed)
         parts: Sequence[Array | None] = [None]
         if len(tree1.low) + len(tree2.low) > _MANY and thread_count() > 1:
-            parts = np.array_split(tree1.pieces(tree2, search), _PARTS)
+            parts = np.array_split(tree1.work(tree2, search), _PARTS)
 
         def facing(part: Array | None) -> tuple[Array, Array, Array]:
             return features_facing(
@@ -111,9 +138,9 @@ class Candidates:
         else:
             one, two, edges = (np.concatenate(lists) for lists in zip(*found))
             self._lists = one, two, edges
-        self._reserve, self._normals = (span, turn), ()
+        trees = (tree1,) if same else (tree1, tree2)
+        self._reserve, self._normals = (span, turn), (_STILL,) * len(trees)
         if span > 0.0:
-            trees = (tree1,) if same else (tree1, tree2)
             self._normals = tuple(np.stack([t.low[:, 3:], t.high[:, 3:]]) for t in trees)
 
 

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 
@@ -17,6 +18,7 @@ from pliant.state import Skin
 
 Array = np.ndarray
 _EVERYTHING = np.zeros((1, 2), dtype=np.int32)  # the roots of two trees
+_PIECES = 48  # of a tree whose motions are looked at one by one, about
 
 
 @dataclass(frozen=True, eq=False)
@@ -89,6 +91,16 @@ class Surface:
         return {}
 
     @cached_property
+    def lists_at_rest(self) -> dict[Any, tuple[Array, tuple[Array, Array, Array]]]:
+        """Pairs that may meet in a rest shape, for `pliant.contact.candidates`."""
+        return {}
+
+    @cached_property
+    def trees(self) -> dict[bytes, tuple[Any, ...]]:
+        """What box trees built at a configuration have in common (`Tree`)."""
+        return {}
+
+    @cached_property
     def thin(self) -> bool:
         """True if no vertex has a thickness around it."""
         return not self.radius.any()
@@ -134,6 +146,17 @@ def surface_of(skin: Skin) -> Surface:
     return known
 
 
+def _grown(surface: Surface, x: Array) -> tuple[Any, ...]:
+    """Children, ranges, order and pieces of a box tree at a configuration, and the outline of its clusters."""
+    prims = surface.prims
+    corners = np.where(prims >= 0, prims, prims[:, :1])
+    centres = np.ascontiguousarray(x[corners].mean(axis=1)) if len(corners) else np.zeros((0, 3))
+    groups = np.ascontiguousarray(surface.body[prims[:, 0]])
+    children, ranges, order = bvh.build(centres, groups)
+    pieces = bvh.blocks(children, ranges, max(1, len(prims) // _PIECES))
+    return children, ranges, order, pieces, clusters.outline(children, ranges, groups, order)
+
+
 class Tree:
     """Box tree of a surface: built at one configuration, refitted at others.
 
@@ -142,25 +165,25 @@ class Tree:
 
     def __init__(self, surface: Surface, positions: Array) -> None:
         self.surface = surface
-        x = np.asarray(positions, dtype=float)
-        prims = surface.prims
-        corners = np.where(prims >= 0, prims, prims[:, :1])
-        centres = np.ascontiguousarray(x[corners].mean(axis=1)) if len(corners) else np.zeros((0, 3))
-        groups = np.ascontiguousarray(surface.body[prims[:, 0]])
-        self.children, self.ranges, self.order = bvh.build(centres, groups)
-        self.low = np.zeros((len(corners), 6))
-        self.high = np.zeros((len(corners), 6))
+        x = np.ascontiguousarray(positions, dtype=float)
+        key = x.tobytes()
+        if key not in surface.trees:
+            surface.trees[key] = _grown(surface, x)
+        self.children, self.ranges, self.order, self.pieces, outline = surface.trees[key]
+        self.low = np.zeros((len(surface.prims), 6))
+        self.high = np.zeros((len(surface.prims), 6))
         self._node_low = np.zeros((len(self.children), 6))
         self._node_high = np.zeros((len(self.children), 6))
-        outline = clusters.outline(self.children, self.ranges, groups, self.order)
         rows = np.zeros((len(outline[0]), 12), dtype=np.float32)
         lanes = np.zeros((int(outline[3].max()) + 1, 12, clusters.WIDTH), dtype=np.float32)
         self._clusters = (*outline, self.order.astype(np.int32), rows, lanes)
         self._fitted = self._packed = False
+        self.slack = np.nan  # of the last refit
 
     def refit(self, faces: Faces, *, slack: float) -> None:
         """Boxes and ranges of normals at the positions of the faces; those of the nodes follow when they are needed."""
         primitive_boxes(faces, slack, self.low, self.high)
+        self.slack = slack
         self._fitted = self._packed = False
 
     def _fit(self) -> None:
@@ -191,19 +214,19 @@ class Tree:
             self._packed = True
         return self._clusters
 
-    def pieces(self, other: Tree, search: tuple[float, float, Array]) -> Array:
+    def work(self, other: Tree, search: tuple[float, float, Array]) -> Array:
         """Pieces of work (n, 2) of `pairs`, in the order in which it does them."""
         stop = max(len(self.low), len(other.low)) // 16
         return clusters.pairs_between(self.clusters, other.clusters, other is self, *search, _EVERYTHING, stop)
 
-    def pairs(self, other: Tree, search: tuple[float, float, Array], pieces: Array | None = None) -> Array:
+    def pairs(self, other: Tree, search: tuple[float, float, Array], part: Array | None = None) -> Array:
         """Pairs (m, 2) of primitives whose boxes meet.
 
         Args:
             other: the other tree, or this one.
             search: margin between the boxes [m], turn by which their normals may miss being opposed [-], and which
                 bodies may meet (b1, b2); pairs that are forbidden may be found nevertheless.
-            pieces: of the work, all if None.
+            part: of the work, all if None.
         """
-        work = _EVERYTHING if pieces is None else pieces
+        work = _EVERYTHING if part is None else part
         return clusters.pairs_between(self.clusters, other.clusters, other is self, *search, work, 0)
