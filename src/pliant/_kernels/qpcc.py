@@ -14,6 +14,7 @@ from pliant._kernels.qp import INFEASIBLE, OPTIMAL, solve_dense_qp
 from pliant._kernels.qpcc_table import CLOSED, NORMAL, OPEN, close_together, outputs, restore_state, set_state
 
 SOLVED, PIVOT_LIMIT, NO_START, NO_LIMITS = 0, 1, 2, 3
+VANISHING = 1e-12  # of the size of the numbers that enter a force: below it is rounding
 
 
 @njit(cache=True)
@@ -344,10 +345,13 @@ def pivot_search(problem, energy, proximal, reference, step, state, third, a, ma
             T[:, :] = backup
     forces = np.zeros(mc)
     for b in range(k):
-        v = T[at + rows[b], na]
+        line = T[at + rows[b]]
+        v, size = line[na], abs(line[na])
         for j in range(na):
-            v += T[at + rows[b], j] * x[j]
-        forces[rows[b]] = v
+            v += line[j] * x[j]
+            size += abs(line[j] * x[j])
+        # a force that vanishes is zero, not what rounding leaves of it: others ask which contacts press
+        forces[rows[b]] = v if rows[b] % step or abs(v) > VANISHING * size else 0.0
     if phase == 1 and status != NO_START:
         status = NO_LIMITS
     return (status, x, forces, value, pivots, visited[:count].copy(), values[:count].copy(),

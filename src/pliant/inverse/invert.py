@@ -153,7 +153,7 @@ def _run(setting: Problem, mechanics: Any, work: Work, options: Options, iterati
         return status, count
     if setting.obstacles and work.dared and not (status.ok or gained or status is Status.RELAXED):
         # plain steps led into contacts where none would do: once more, with all of them tested
-        work.q, work.effort, work.contacts = begun
+        work.go(*begun)
         work.daring = False
         status, more, _ = _fast(setting, mechanics, work, options, fast, careful=True)
         count += more
@@ -165,7 +165,7 @@ def _run(setting: Problem, mechanics: Any, work: Work, options: Options, iterati
     vain = status is Status.RELAXED or not status.ok
     if vain and (soft := _softened(options)) is not None and _missed(setting, work, options):
         # limits were given up for nothing, or no step was found: hold the limits, and come as near as they let
-        work.q, work.effort, work.contacts = begun
+        work.go(*begun)
         work.begin_anew()
         status, more = _run(setting, mechanics, work, soft, iterations)
         work.notes.append("the equalities cannot hold within the limits; this is the nearest that was found")
@@ -316,7 +316,8 @@ def _nested(setting: Problem, work: Work, options: Options, iterations: int) -> 
     curvature = Curvature()
 
     def linearised(state: State) -> Condensed:
-        work.q, work.effort, work.contacts, work.moved = state.q, state.effort, state.contacts, 0.0
+        work.go(state.q, state.effort, state.contacts)
+        work.moved = 0.0
         condensed = condensed_at(setting, mechanics, work, options)
         assert condensed is not None  # an equilibrium is admissible
         work.bend = None
@@ -342,7 +343,7 @@ def _nested(setting: Problem, work: Work, options: Options, iterations: int) -> 
     work.bend = None
     if proposal is not None:
         work.problem, work.solution = proposal.problem, proposal.solution
-    work.q, work.effort, work.contacts = state.q, state.effort, state.contacts
+    work.go(state.q, state.effort, state.contacts)
     if status is Status.CONVERGED:
         status = verdict(setting, work, options)
     return status, count
@@ -364,5 +365,5 @@ def _looked_around(setting: Problem, work: Work, options: Options, iterations: i
     lower = downhill(Equilibria(setting, options), work)
     if lower is None:
         return None, 0
-    work.q, work.effort, work.contacts = lower.q, lower.effort, lower.contacts
+    work.go(lower.q, lower.effort, lower.contacts)
     return _nested(setting, work, options, iterations)

@@ -10,7 +10,7 @@ import numpy as np
 from pliant.contact.contacts import ContactState
 from pliant.inverse.answer import MET, verdict
 from pliant.inverse.condense import Condensed, condense
-from pliant.inverse.qpcc import FRICTIONLESS, QPCC, QPCCSolution, QPCCStatus, solve_qpcc
+from pliant.inverse.qpcc import FRICTIONLESS, OPEN, QPCC, QPCCSolution, QPCCStatus, solve_qpcc
 from pliant.inverse.qpcc_problem import held_response
 from pliant.inverse.redundancy import least_effort
 from pliant.inverse.work import Options, Work, problem_of
@@ -68,6 +68,8 @@ def solved_qpcc(
     warm = None
     if work.contacts is not None and len(work.contacts):
         pressing = work.contacts.forces > 0
+        if work.held is not None:
+            pressing |= np.isin(work.contacts.key, work.held)
         warm = pressing.astype(np.int8) if pressing.any() else None
     solution = solve_qpcc(qpcc, search=options.search, start=work.effort, contact_set=warm)  # type: ignore[arg-type]
     if solution.status is QPCCStatus.INFEASIBLE and options.search == "local" and len(qpcc.dc):
@@ -165,6 +167,7 @@ def _carry(work: Work, contact: Array, rows: int, solution: QPCCSolution) -> Non
         forces = contact.reshape(-1, rows)
         tangential = forces[:, 1:] if rows == 3 else np.zeros((len(forces), 2))
         work.contacts = work.contacts.with_forces(forces[:, 0], tangential)
+        work.held = work.contacts.key[solution.contact_set != OPEN]
         slid = solution.contact_set == FRICTIONLESS
         if rows == 3 and slid.any():  # what slid is not held to where it was
             states = np.where(slid, np.int8(ContactState.SLIDE), work.contacts.states)

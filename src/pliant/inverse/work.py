@@ -64,10 +64,15 @@ class Work:
     turned: Callable[[Array], Array] | None = None  # what contact forces lose by turning in a motion (nv,) -> (nv,)
     stroke: Array | None = None
     bend: Array | None = None  # rows that stand for the curvature of the targets, zero at the present efforts
+    held: Array | None = None  # keys of the contacts that the last linearisation closed, pressing or not
     acceleration: Acceleration = field(default_factory=Acceleration)
     names: list[str] = field(default_factory=list)
     timing: dict[str, float] = field(default_factory=dict)
     notes: list[str] = field(default_factory=list)
+
+    def go(self, q: Array, effort: Array, contacts: Any) -> None:
+        """Go on from elsewhere."""
+        self.q, self.effort, self.contacts, self.held = q, effort, contacts, None
 
     def begin_anew(self) -> None:
         """Forget how the iteration went so far, for other targets or another start."""
