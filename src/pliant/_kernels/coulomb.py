@@ -10,7 +10,9 @@ import numpy as np
 from numba import njit
 
 from pliant._kernels.complementarity import lu_solve
+from pliant._kernels.lapack import TRANS, address, dgetrf, dgetrs
 
+_MANY = 150  # unknowns from which on blocked factors are faster
 OPEN, STICK, SLIDE, FRICTIONLESS = 0, 1, 2, 3
 
 
@@ -151,6 +153,21 @@ def natural_map(W, q, rows, lo, hi, triples, mu, lam, F, J, decided):
 
 
 @njit(cache=True)
+def _solve_many(A, b):
+    """As `lu_solve`, for many unknowns."""
+    n = b.size
+    size = np.max(np.abs(A))
+    pivots = np.empty(n, np.int32)
+    if not np.isfinite(size) or dgetrf(n, address(A, 0), n, pivots.ctypes.data) != 0:
+        return False
+    for i in range(n):
+        if not abs(A[i, i]) > 1e-14 * size:
+            return False
+    dgetrs(TRANS, n, address(A, 0), n, pivots.ctypes.data, address(b, 0))  # column by column it is the transpose
+    return True
+
+
+@njit(cache=True)
 def _newton(W, q, rows, lo, hi, triples, mu, lam, tolerance, F, J, decided):
     """Semismooth Newton from lam; leaves the best point in lam and returns its residual."""
     none = np.empty((0, 0))
@@ -171,7 +188,7 @@ def _newton(W, q, rows, lo, hi, triples, mu, lam, tolerance, F, J, decided):
             b[x] = v
             for y in range(free.size):
                 A[x, y] = J[i, free[y]]
-        if not lu_solve(A, b):
+        if not (lu_solve(A, b) if free.size < _MANY else _solve_many(A, b)):
             break
         for x in range(free.size):
             F[free[x]] = b[x]

@@ -68,6 +68,8 @@ def _bind(module: str, name: str, kinds: str):
 
 
 _dpotrf = _bind("cython_lapack", "dpotrf", "ciair")
+_dgetrf = _bind("cython_lapack", "dgetrf", "iiaiar")
+_dgetrs = _bind("cython_lapack", "dgetrs", "ciiaiaair")
 _dtrsm = _bind("cython_blas", "dtrsm", "cccciidaiai")
 _dsyrk = _bind("cython_blas", "dsyrk", "cciidaidai")
 _dgemm = _bind("cython_blas", "dgemm", "cciiidaiaidai")
@@ -85,6 +87,18 @@ def address(array, offset):
 def dpotrf(n, a, lda):
     """Lower Cholesky factor in place; 0, or 1 + the column that is not positive."""
     return _dpotrf((LOWER, n, a, lda))
+
+
+@njit
+def dgetrf(n, a, lda, pivots):
+    """LU factors in place, with row pivots (n,) of 32 bits; 0, or 1 + the column without one."""
+    return _dgetrf((n, n, a, lda, pivots))
+
+
+@njit
+def dgetrs(trans, n, a, lda, pivots, b):
+    """Solve op(a) x = b with LU factors, in place: b (n,)."""
+    _dgetrs((trans, n, 1, a, lda, pivots, b, n))
 
 
 @njit

@@ -19,6 +19,7 @@ from pliant._kernels.features import at, inner, minus
 VERTEX_FACE, FACE_VERTEX, EDGE_EDGE, VERTEX_EDGE, EDGE_VERTEX, VERTEX_VERTEX = 1, 2, 3, 4, 5, 6
 _STRICT = 1e-9  # ties on shared edges must be seen from both sides, or they are lost
 _ROUNDING = 1e-15  # of the coordinates: what is known of the vector between two closest points
+_PARALLEL = 1e-3  # sine of an angle between edges below which their ends tell where they touch
 _BLIND = 1e-4  # rounding relative to the distance beyond which the direction between closest points says nothing
 
 
@@ -226,6 +227,13 @@ def _averted(n1, n2, m1, m2, open_ended, tolerance):
     return -inner(n1, n2) < c1 * c2 - s1 * s2 - 4.0 * tolerance - 1e-9
 
 
+@njit(cache=True, forceinline=True)
+def _parallel(u, v):
+    """Are edges so nearly parallel that rounding decides where they are closest, and along which normal?"""
+    w = u[1] * v[2] - u[2] * v[1], u[2] * v[0] - u[0] * v[2], u[0] * v[1] - u[1] * v[0]
+    return inner(w, w) < _PARALLEL * _PARALLEL * inner(u, u) * inner(v, v)
+
+
 @njit(cache=True)
 def _cut_through(ends, e, x, edge_prims, prims):
     """Does a segment (two points) pass through a face of an edge?"""
@@ -258,6 +266,8 @@ def edge_contacts(candidates, f, g, alarm, tolerance):
             continue
         a, b, c, d = edges[e1, 0], edges[e1, 1], other_edges[e2, 0], other_edges[e2, 1]
         xa, xb, xc, xd = at(x, a), at(x, b), at(y, c), at(y, d)
+        if _parallel(minus(xb, xa), minus(xd, xc)):
+            continue
         s, t = between_segments(xa, xb, xc, xd)
         if s <= 1e-9 or s >= 1.0 - 1e-9 or t <= 1e-9 or t >= 1.0 - 1e-9:
             continue

@@ -29,6 +29,8 @@ from pliant.solve.complementarity import solve_contact
 
 Array = np.ndarray
 _SINGULAR = 1e11  # a compliance that is larger than this times 1 / K_ii comes from rounding
+_PROBES = 12  # rows at which is looked first whether a body floats
+_WIDE = 100  # rows from which on their zeros are worth to be skipped
 _LIGHT = 1e-6  # of the mean diagonal: holds a body that only its drives or contacts hold, and hardly slows Newton
 
 
@@ -111,9 +113,12 @@ class LinearSystem:
         self._held = (_pulling(rows) if held is None else held) if indefinite else None
         matrix = raised(K, shift)
         self.factor: Any = factorise_general(matrix) if indefinite else factorise_any(matrix)
-        self.flexibility = self.factor.solve(rows.columns) if rows.size else np.zeros((len(rows.rows.T), 0))
-        self.W = rows.rows @ self.flexibility
-        if shift == 0.0 and self._floating(K):
+        if shift == 0.0 and rows.size > 2 * _PROBES:
+            some = np.unique(np.linspace(0, rows.size - 1, _PROBES).astype(int))  # what floats shows in most rows
+            if self._floating(K, some, np.einsum("ij,ji->i", rows.rows[some], self.factor.solve(rows.columns[:, some]))):
+                raise NotPositiveDefinite(0)
+        self.flexibility, self.W = _compliance(self.factor, rows)
+        if shift == 0.0 and self._floating(K, slice(None), np.einsum("ii->i", self.W)):
             raise NotPositiveDefinite(0)
         _soften(self.W, rows.drives)
         self.stable: bool | None = None if self.factor.method == "lu" else True
@@ -121,12 +126,15 @@ class LinearSystem:
         if self._held is not None:
             self.stable = self._constrained_definite(self._held)
 
-    def _floating(self, K: Any) -> bool:
-        """Does rounding alone hold the body against some row? Then K is singular, whatever its pivots say."""
+    def _floating(self, K: Any, chosen: Any, own: Array) -> bool:
+        """Does rounding alone hold the body against some row? Then K is singular, whatever its pivots say.
+
+        `own` is what chosen rows yield to a unit force along themselves.
+        """
         if not self.rows.size or isinstance(K, np.ndarray):
             return False
-        size = np.einsum("ij,ij->i", self.rows.rows, self.rows.rows) / max(float(np.abs(_diagonal(K)).mean()), 1e-300)
-        own = np.einsum("ii->i", self.W)
+        some = self.rows.rows[chosen]
+        size = np.einsum("ij,ij->i", some, some) / max(float(np.abs(_diagonal(K)).mean()), 1e-300)
         return bool((np.abs(own) > _SINGULAR * np.maximum(size, 1e-300))[size > 0.0].any())
 
     def fits(self, rows: Rows) -> bool:
@@ -137,12 +145,8 @@ class LinearSystem:
         """The same factorisation with other rows that fit (a simplified Newton step)."""
         other = copy(self)
         other.rows = rows
-        if rows.size:
-            other.flexibility = self.factor.solve(rows.columns)
-            other.W = rows.rows @ other.flexibility
-            _soften(other.W, rows.drives)
-        else:
-            other.flexibility, other.W = np.zeros((len(rows.rows.T), 0)), np.zeros((0, 0))
+        other.flexibility, other.W = _compliance(self.factor, rows)
+        _soften(other.W, rows.drives)
         return other
 
     def _constrained_definite(self, held: Array) -> bool | None:
@@ -434,6 +438,16 @@ class _Unsymmetric:
     def solve(self, b: Array) -> Array:
         """A^-1 b for one or several right-hand sides."""
         return lu_solve(self._lu, b, check_finite=False)
+
+
+def _compliance(factor: Any, rows: Rows) -> tuple[Array, Array]:
+    """What unit forces move (nv, m), and what rows see of that (m, m)."""
+    if not rows.size:
+        return np.zeros((len(rows.rows.T), 0)), np.zeros((0, 0))
+    flexibility = factor.solve(rows.columns)
+    if rows.size < _WIDE:
+        return flexibility, rows.rows @ flexibility
+    return flexibility, sp.csr_array(rows.rows) @ flexibility  # many rows are those of contacts, with few entries
 
 
 def dense_rows(rows: Any) -> Array:
