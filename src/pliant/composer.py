@@ -17,6 +17,7 @@ from typing import Any, Protocol
 import numpy as np
 
 from pliant.errors import ArgumentError, SolveError, UnknownNameError
+from pliant.models.contract import Model
 from pliant.state import State
 
 Array = np.ndarray
@@ -65,7 +66,7 @@ class ModelSystem:
         q, v: start; at rest if None.
     """
 
-    def __init__(self, model: Any, q: Array | None = None, v: Array | None = None) -> None:
+    def __init__(self, model: Model, q: Array | None = None, v: Array | None = None) -> None:
         none = np.zeros(model.nu)
         start = State(model.rest, np.zeros(model.nv), none, none, none)
         if hasattr(model, "during") and model.during(start, 0.0) is not model:

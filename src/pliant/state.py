@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from pliant.errors import SolveError
+from pliant.errors import ArgumentError, SolveError
 
 if TYPE_CHECKING:
     from pliant.contact.contacts import Contacts
@@ -175,6 +175,13 @@ class Placement:
     position: Array
     rotation: Array
     jacobian: Array | None = None
+
+    @property
+    def slopes(self) -> Array:
+        """The Jacobian (n, 6, nv); an `ArgumentError` if it was not asked for."""
+        if self.jacobian is None:
+            raise ArgumentError("jacobian", "was not asked for", "locate(..., jacobian=True)")
+        return self.jacobian
 
 
 @dataclass(frozen=True, eq=False)

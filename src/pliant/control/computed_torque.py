@@ -9,6 +9,7 @@ import numpy as np
 
 from pliant.control.projection import commands_for
 from pliant.errors import ArgumentError
+from pliant.models.contract import Model
 
 Array = np.ndarray
 Path = Callable[[float], tuple[Array, Array, Array]]
@@ -24,7 +25,7 @@ class ComputedTorque:
         damping: damping ratio of the error [-].
     """
 
-    def __init__(self, model: Any, path: Path | Array, *, bandwidth: float = 20.0, damping: float = 1.0) -> None:
+    def __init__(self, model: Model, path: Path | Array, *, bandwidth: float = 20.0, damping: float = 1.0) -> None:
         if not (np.isfinite(bandwidth) and bandwidth > 0):
             raise ArgumentError("bandwidth", f"{bandwidth}", "a positive number [rad/s]")
         self.model, self.path = model, as_path(path, model.nv)

@@ -20,6 +20,7 @@ import numpy as np
 from pliant.control.observation import reference_of
 from pliant.control.projection import commands_for
 from pliant.errors import ArgumentError
+from pliant.models.contract import Model
 
 Array = np.ndarray
 
@@ -42,7 +43,7 @@ class Impedance:
 
     def __init__(
         self,
-        model: Any,
+        model: Model,
         target: Any,
         *,
         stiffness: float = 20.0,
@@ -77,7 +78,7 @@ class Impedance:
         if self.touched is None and state.contacts is not None and np.any(state.contacts.forces > 0):
             self.touched = t
         place = model.locate(q, self.point, jacobian=True)
-        J = place.jacobian[3:]
+        J = place.slopes[3:]
         F = self.stiffness * (self.wanted(t) - place.position) - self.damping * (J @ v)
         still = -np.asarray(model.force(q, np.zeros(model.nu)))
         if self.compensate == "all":
@@ -88,18 +89,20 @@ class Impedance:
         mobility = np.linalg.inv(core + 1e-6 * np.trace(core) / 3 * np.eye(3))
         held = mobility @ (MJ.T @ still)
         rate = jacobian_rate(model, q, v, self.point) if np.any(v) else None
-        if rate is not None:
+        coriolis = getattr(model, "coriolis", None)
+        if rate is not None and coriolis is not None:
             aside = v - MJ @ (mobility @ (J @ v))
-            held = held + mobility @ (MJ.T @ (model.coriolis(q, v) @ aside) - rate @ aside)
+            held = held + mobility @ (MJ.T @ (coriolis(q, v) @ aside) - rate @ aside)
         return commands_for(model, q, J.T @ (held + F))
 
 
-def jacobian_rate(model: Any, q: Array, v: Array, point: str) -> Array | None:
+def jacobian_rate(model: Model, q: Array, v: Array, point: str) -> Array | None:
     """J' of the position of a point (3, nv), exact: minus the geometric stiffness of unit forces there, times v.
 
-    None if the model does not offer it (`coriolis`, `load_stiffness`), or if the point is no vertex of its skin.
+    None if the model does not offer `load_stiffness`, or if the point is no vertex of its skin.
     """
-    if getattr(model, "coriolis", None) is None or getattr(model, "load_stiffness", None) is None:
+    load_stiffness = getattr(model, "load_stiffness", None)
+    if load_stiffness is None:
         return None
     x = model.skin_positions(model.rest)
     away = np.linalg.norm(x - model.locate(model.rest, point).position, axis=1)
@@ -110,5 +113,5 @@ def jacobian_rate(model: Any, q: Array, v: Array, point: str) -> Array | None:
     for c in range(3):
         force = np.zeros((model.skin.size, 3))
         force[k, c] = 1.0
-        rows[c] = -(model.load_stiffness(q, force) @ v)
+        rows[c] = -(load_stiffness(q, force) @ v)
     return rows

@@ -18,6 +18,7 @@ import numpy as np
 from pliant.control.projection import motion_scale
 from pliant.errors import ArgumentError
 from pliant.inverse.targets import Target, stacked
+from pliant.models.contract import Model
 from pliant.state import Status
 
 Array = np.ndarray
@@ -49,7 +50,7 @@ class Shape:
 
 
 def inverse_kinematics(
-    model: Any,
+    model: Model,
     targets: Sequence[Target],
     *,
     start: Any = None,
@@ -124,13 +125,13 @@ def null_space(J: Array, x: Array) -> Array:
     return x - np.linalg.lstsq(J, J @ x, rcond=1e-10)[0]
 
 
-def elastic_gradient(model: Any) -> Gradient:
+def elastic_gradient(model: Model) -> Gradient:
     """Gradient of the potential energy without actuation: the sub-task that relaxes the arm."""
     none = np.zeros(model.nu)
     return lambda q: -np.asarray(model.force(q, none))
 
 
-def _rows(model: Any, targets: Sequence[Target], q: Array, none: Array) -> tuple[Array, Array]:
+def _rows(model: Model, targets: Sequence[Target], q: Array, none: Array) -> tuple[Array, Array]:
     rows = stacked(targets, model, q, none, None)
     value = np.concatenate([r.weight * r.value for r in rows])
     return value, np.vstack([r.weight[:, None] * r.jacobian for r in rows])

@@ -17,6 +17,7 @@ import numpy as np
 
 from pliant.control.projection import motion_scale
 from pliant.errors import ArgumentError
+from pliant.models.contract import Model
 from pliant.state import State
 
 Array = np.ndarray
@@ -35,7 +36,7 @@ class MarkerEstimator:
     """
 
     def __init__(
-        self, model: Any, points: Sequence[str], *, noise: float = 1e-3, prior: float = 1e-2, iterations: int = 3
+        self, model: Model, points: Sequence[str], *, noise: float = 1e-3, prior: float = 1e-2, iterations: int = 3
     ) -> None:
         if noise <= 0 or prior <= 0:
             raise ArgumentError("noise", f"{noise}, prior {prior}", "positive numbers [m]")
@@ -57,7 +58,7 @@ class MarkerEstimator:
             raise ArgumentError("markers", f"shape {y.shape} or not finite", f"({len(self.points)}, 3)")
         for _ in range(self.iterations):
             place = model.locate(self.q, self.points, jacobian=True)
-            J = place.jacobian[:, 3:].reshape(-1, model.nv)
+            J = place.slopes[:, 3:].reshape(-1, model.nv)
             r = (y - place.position).ravel()
             K = model.stiffness(self.q, effort)
             K = K if isinstance(K, np.ndarray) else K.toarray()

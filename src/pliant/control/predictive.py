@@ -24,6 +24,7 @@ from numpy.typing import ArrayLike
 from pliant.control.observation import reference_of
 from pliant.errors import ArgumentError
 from pliant.inverse.qp import QP, QPSolution, solve_qp
+from pliant.models.contract import Model
 
 Array = np.ndarray
 
@@ -53,7 +54,7 @@ class PredictiveControl:
 
     def __init__(
         self,
-        model: Any,
+        model: Model,
         target: Any,
         *,
         point: str | None = None,
@@ -115,7 +116,7 @@ class PredictiveControl:
             self.disturbance = self.disturbance + self.correction * np.linalg.solve(response, q - reached)
         A, F, G, r = self._linear(q, v, applied)
         place = self.model.locate(q, self.point, jacobian=True)
-        J = place.jacobian[3:]
+        J = place.slopes[3:]
         free, columns = self._predict(A, F, G, r, v, applied, J)
         wanted = np.array([np.asarray(self.reference(t + k * self.period), float) for k in range(1, self.horizon + 1)])
         u = self._solve(columns, (wanted - place.position).ravel() - free)
@@ -133,7 +134,8 @@ class PredictiveControl:
         M = np.asarray(model.inertia(q))
         D = np.asarray(model.damping(q, effort))
         K = np.asarray(model.stiffness(q, effort))
-        turning = 2.0 * np.asarray(model.coriolis(q, v)) if hasattr(model, "coriolis") else np.zeros((n, n))
+        coriolis = getattr(model, "coriolis", None)
+        turning = np.zeros((n, n)) if coriolis is None else 2.0 * np.asarray(coriolis(q, v))
         inverse = np.linalg.inv(M)
         full = np.zeros((3 * n, 3 * n))
         full[:n, n : 2 * n] = np.eye(n)

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
+
+from pliant.models.contract import Model
 
 Array = np.ndarray
 
 
-def commands_for(model: Any, q: Array, wanted: Array, *, weight: Array | None = None) -> Array:
+def commands_for(model: Model, q: Array, wanted: Array, *, weight: Array | None = None) -> Array:
     """Efforts whose generalised force is nearest to a wanted one, within the actuators' limits (nu,).
 
     The part that the actuators cannot give (under-actuation) is left out: u = argmin |G u - wanted|^2.
@@ -29,7 +29,7 @@ def commands_for(model: Any, q: Array, wanted: Array, *, weight: Array | None = 
     return np.clip(found.x / scale, low, high)
 
 
-def motion_scale(model: Any) -> Array:
+def motion_scale(model: Model) -> Array:
     """How far the skin moves per unit of each coordinate at rest [m] (nv,): makes coordinates comparable."""
     n = model.skin.size
     vertices = np.repeat(np.arange(n), 3)[:, None]

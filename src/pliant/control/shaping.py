@@ -18,6 +18,7 @@ from pliant import lie
 from pliant.control.observation import reference_of
 from pliant.control.projection import commands_for, damped_inverse, motion_scale
 from pliant.errors import ArgumentError
+from pliant.models.contract import Model
 
 Array = np.ndarray
 
@@ -39,7 +40,7 @@ class EnergyShaping:
 
     def __init__(
         self,
-        model: Any,
+        model: Model,
         *,
         target: Any,
         point: str | None = None,
@@ -54,7 +55,7 @@ class EnergyShaping:
             if not (np.isfinite(value) and value > 0):
                 raise ArgumentError(name, f"{value}", "a positive number")
         self.model = model
-        self.point = point or getattr(target, "point", "tip")
+        self.point: str = point or str(getattr(target, "point", "tip"))
         self.reference = reference_of(target)
         self.pose = np.shape(self.reference(0.0)) == (4, 4)
         self.stiffness, self.rotation_stiffness = float(stiffness), float(rotation_stiffness)
@@ -100,11 +101,11 @@ class EnergyShaping:
             return J, self.stiffness * (wanted - x[k]) - self.injection * (J @ v)
         place = self.model.locate(q, self.point, jacobian=True)
         if not self.pose:
-            J = place.jacobian[3:]
+            J = place.slopes[3:]
             return J, self.stiffness * (wanted - place.position) - self.injection * (J @ v)
         g = lie.frame(place.rotation, place.position)
         # body axes: twist of the point as it sees it itself
-        J = np.vstack([place.rotation.T @ place.jacobian[:3], place.rotation.T @ place.jacobian[3:]])
+        J = np.vstack([place.rotation.T @ place.slopes[:3], place.rotation.T @ place.slopes[3:]])
         E = lie.log(lie.inverse(g) @ wanted)
         springs = np.repeat([self.rotation_stiffness, self.stiffness], 3)
         # -d/dg of 1/2 E^T k E: the wrench is T(E)^-T k E; at small errors it is k E
@@ -115,9 +116,10 @@ class EnergyShaping:
         return J, F / arm - self.injection * (J @ v)
 
 
-def _weight(model: Any, q: Array) -> Array:
+def _weight(model: Model, q: Array) -> Array:
     """Generalised weight (nv,)."""
-    return model.centre_of_mass(q)[1].T @ (model.mass_total * np.array(model.robot.gravity))
+    mass = float(getattr(model, "mass_total", 0.0))
+    return model.centre_of_mass(q)[1].T @ (mass * np.array(model.robot.gravity))
 
 
 energy_shaping = EnergyShaping  # the name that the documentation uses: a controller is a callable

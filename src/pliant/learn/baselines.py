@@ -13,6 +13,7 @@ from pliant.errors import ArgumentError
 from pliant.learn.inverse import Waypoints
 from pliant.learn.levenberg import levenberg
 from pliant.learn.train import Scaling
+from pliant.models.contract import Kinematics, Model
 from pliant.models.network import Network
 from pliant.state import State, Status
 
@@ -20,7 +21,7 @@ Array = np.ndarray
 
 
 def simulator_in_loop(
-    model: Any,
+    model: Model,
     targets: Array,
     *,
     ranges: Array,
@@ -81,14 +82,14 @@ def simulator_in_loop(
 class _Simulator:
     """Position and Jacobian of a point, each simulation started from the last one."""
 
-    def __init__(self, model: Any, point: str, step: Array, jacobian: str) -> None:
+    def __init__(self, model: Model, point: str, step: Array, jacobian: str) -> None:
         self.model, self.point, self.step, self.jacobian = model, point, step, jacobian
         self.solves = 0
         self._state: State | None = None
 
     def position(self, u: Array) -> Array:
         self.solves += 1
-        if hasattr(self.model, "kinematics_many"):
+        if isinstance(self.model, Kinematics):
             return self.model.place(u, self.point).position
         return self.model.locate(self.state(u).q, self.point).position
 
@@ -103,8 +104,8 @@ class _Simulator:
 
     def slopes(self, u: Array) -> Array:
         if self.jacobian == "exact":
-            if hasattr(self.model, "kinematics_many"):
-                return self.model.place(u, self.point, jacobian=True).jacobian[3:]
+            if isinstance(self.model, Kinematics):
+                return self.model.place(u, self.point, jacobian=True).slopes[3:]
             from pliant.solve.sensitivity import sensitivity
 
             return sensitivity(self.model, self.state(u)).of(self.point)[3:]

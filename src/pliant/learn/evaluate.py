@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from pliant.models.contract import Model
+from pliant.models.kinematic import KinematicModel
 from pliant.state import State, Status
 
 if TYPE_CHECKING:
@@ -57,9 +59,9 @@ class Question:
         return np.dtype(fields)
 
 
-def evaluate_chunk(model: Any, question: Question, index: Sequence[int], u: Array) -> Array:
+def evaluate_chunk(model: Model, question: Question, index: Sequence[int], u: Array) -> Array:
     """Records of a few samples, in order; a sample that fails is recorded with its reason, never dropped."""
-    if hasattr(model, "kinematics_many") and question.jacobian == "exact" and not question.vertices:
+    if isinstance(model, KinematicModel) and question.jacobian == "exact" and not question.vertices:
         with contextlib.suppress(Exception):  # then one by one, to know which of them fails
             return _direct(model, question, index, u)
     out = np.zeros(len(index), question.dtype)
@@ -77,7 +79,7 @@ class Solved:
     state: State
     slopes: Sensitivity | None = None
 
-    def towards(self, model: Any, u: Array) -> State:
+    def towards(self, model: Model, u: Array) -> State:
         """A start for the command u."""
         if self.slopes is None:
             return self.state
@@ -86,7 +88,7 @@ class Solved:
         return self.state.but(q=q, effort=self.state.effort + self.slopes.effort @ change)
 
 
-def _direct(model: Any, question: Question, index: Sequence[int], u: Array) -> Array:
+def _direct(model: KinematicModel, question: Question, index: Sequence[int], u: Array) -> Array:
     """Samples of a kinematic model: nothing to solve."""
     import time
 
@@ -104,7 +106,7 @@ def _direct(model: Any, question: Question, index: Sequence[int], u: Array) -> A
 
 
 def evaluate_one(
-    model: Any, question: Question, index: int, u: Array, before: Solved | None = None
+    model: Model, question: Question, index: int, u: Array, before: Solved | None = None
 ) -> tuple[Any, Solved | None]:
     """The record of one sample, and what the next one can start from."""
     import time
@@ -130,7 +132,7 @@ def evaluate_one(
     return row[()], solved
 
 
-def _solve(model: Any, u: Array, before: State | None) -> State:
+def _solve(model: Model, u: Array, before: State | None) -> State:
     from pliant.solve.equilibrium import equilibrium
 
     state = equilibrium(model, u, start=before)
@@ -139,7 +141,7 @@ def _solve(model: Any, u: Array, before: State | None) -> State:
     return state
 
 
-def _record(model: Any, question: Question, state: State, row: Any) -> Solved:
+def _record(model: Model, question: Question, state: State, row: Any) -> Solved:
     from pliant.solve.sensitivity import sensitivity
 
     place = model.locate(state.q, list(question.points))

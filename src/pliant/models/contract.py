@@ -13,11 +13,23 @@ business of the solvers.
 
 For a conservative actuator `displacement_rows(q)` is `actuation(q, e).T` (virtual work).
 
-Optional: `mass_total` [kg]; `linearise(q, e)` gives force and stiffness in one pass, `linearise_damped(q, e, rate)` the
-same with rate times the damping added; `flag(state)` lets a fitted model mark states outside of what it was fitted on;
-`during(state, dt)` gives the mechanics of one time step of a model with a memory (creep), whose `after(q)` is what
-`State.memory` then keeps; `read(state)`, `field(q, e, name)`, `cable_paths(q)`, `cavity_surfaces(q)` are for sensors
-and pictures. `Turning` lets `equilibrium` start near the answer.
+What a model may offer on top; whoever uses it asks first (`getattr`), and does without where it is missing:
+
+    linearise(q, e)             force and stiffness in one pass; linearise_damped(q, e, rate) adds rate times the damping
+    mass_total                  [kg]
+    conservative                whether virtual work holds for all actuators
+    coriolis(q, v)              C with bias = C v and Mdot - 2 C skew (nv, nv)
+    load_stiffness(q, f)        -d/dq of the generalised force of forces f (n, 3) [N] on the skin's vertices (nv, nv)
+    travel(dq), advance(q, dq)  how far an increment moves the robot [m]; the pose that it leads to, with exact rotations
+    inverted(q)                 whether an element is inside out
+    during(state, dt)           mechanics of one time step of a model with a memory (creep), whose `after(q)` is what
+                                `State.memory` then keeps
+    flag(state)                 lets a fitted model mark states outside of what it was fitted on
+    forceless                   True: only the commanded quantities mean something (kinematic models)
+    read(state), gauge(q, name), field(q, e, name), point_names, cable_paths(q), cavity_surfaces(q)
+                                for sensors and pictures
+
+`Turning` lets `equilibrium` start near the answer.
 """
 
 from __future__ import annotations

@@ -16,13 +16,14 @@ from numpy.typing import ArrayLike
 
 from pliant import lie
 from pliant.errors import ArgumentError
+from pliant.models.contract import Model
 from pliant.models.identify import arc_coordinates
 from pliant.models.link import ROD_TO_LINK, LinkModel
 
 Array = np.ndarray
 
 
-def frames_of(model: Any, q: Any, points: Sequence[str], base: ArrayLike | None = None) -> Array:
+def frames_of(model: Model, q: Any, points: Sequence[str], base: ArrayLike | None = None) -> Array:
     """Poses of points, base first (n + 1, 4, 4); the points' own axes."""
     place = model.locate(q, tuple(points))
     out = np.tile(np.eye(4), (len(points) + 1, 1, 1))
@@ -51,7 +52,7 @@ def links_of(frames: ArrayLike, link: LinkModel, **options: Any) -> Array:
 
 
 def configuration_of(
-    model: Any,
+    model: Model,
     points: Sequence[str],
     poses: ArrayLike,
     *,
@@ -80,7 +81,7 @@ def configuration_of(
     for _ in range(iterations):
         place = model.locate(q, names, jacobian=True)
         error, rows = [], []
-        for R, x, J, g in zip(place.rotation, place.position, place.jacobian, wanted):
+        for R, x, J, g in zip(place.rotation, place.position, place.slopes, wanted):
             error.append(np.concatenate([length * lie.log(g[:3, :3] @ R.T), g[:3, 3] - x]))
             rows.append(J * np.repeat([length, 1.0], 3)[:, None])
         r, A = np.concatenate(error), np.vstack(rows)

@@ -26,6 +26,7 @@ from pliant.materials import Linear
 from pliant.models.basis import Basis
 from pliant.models.modes import slice_frames
 from pliant.models.rod import RodModel
+from pliant.models.solid import SolidModel
 from pliant.robot import Robot
 
 Array = np.ndarray
@@ -41,7 +42,7 @@ class Curve:
         stations: frames along the axis.
     """
 
-    model: Any
+    model: SolidModel
     start: tuple[float, float, float]
     end: tuple[float, float, float]
     stations: int = 13
@@ -104,7 +105,7 @@ class Curve:
     @cached_property
     def _along(self) -> tuple[Array, Array]:
         """Station below each node and the part of the way to the next."""
-        X = _nodes(self.model, self.model.rest)
+        X = self.model.positions(self.model.rest)
         axis = (np.asarray(self.end, float) - np.asarray(self.start, float)) / self.length
         s = np.clip((X - np.asarray(self.start, float)) @ axis / self.length, 0.0, 1.0) * (self.stations - 1)
         below = np.minimum(s.astype(int), self.stations - 2)
@@ -120,7 +121,7 @@ class Curve:
         below, part = self._along
         w = part[:, None, None]
         omega = (1 - w) * turn[below] + w * turn[below + 1]
-        x = _nodes(self.model, state.q)
+        x = self.model.positions(state.q)
         moved = (1 - w) * shift[below] + w * shift[below + 1] + np.cross(omega, x[:, :, None], 1, 1, axisc=1)
         lifted = _lift(self.model, state.q, x, moved.reshape(-1, rod.nv))
         return (self.model.displacement_rows(state.q) @ lifted).T
@@ -163,7 +164,7 @@ def held_out(count: int, share: float) -> Array:
     return held
 
 
-def check_runs(model: Any, states: Sequence[Any]) -> None:
+def check_runs(model: SolidModel, states: Sequence[Any]) -> None:
     """Refuse runs from which nothing can be identified."""
     if len(states) < 4:
         raise ArgumentError("runs", f"{len(states)} states", "at least four")
@@ -177,11 +178,7 @@ def as_vector(x: ArrayLike) -> tuple[float, float, float]:
     return float(a), float(b), float(c)
 
 
-def _nodes(model: Any, q: Array) -> Array:
-    return model.positions(q)
-
-
-def _lift(model: Any, q: Array, x: Array, moved: Array) -> Array:
+def _lift(model: SolidModel, q: Array, x: Array, moved: Array) -> Array:
     """Tangent vectors of the finer model whose nodes move as given, in the least-squares sense (nv, k)."""
     T = model.layout.tangent_map(q, x)
     right = T.T @ moved

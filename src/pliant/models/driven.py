@@ -15,6 +15,7 @@ from numpy.typing import ArrayLike
 
 from pliant.actuators import Actuator
 from pliant.errors import ArgumentError
+from pliant.models.contract import Model
 from pliant.robot import Robot
 
 Array = np.ndarray
@@ -29,7 +30,7 @@ class Driven:
         actuators: what the columns of G belong to: names and limits.
     """
 
-    def __init__(self, model: Any, inputs: ArrayLike, actuators: Sequence[Actuator]) -> None:
+    def __init__(self, model: Model, inputs: ArrayLike, actuators: Sequence[Actuator]) -> None:
         G = np.array(inputs, float)
         if G.shape != (model.nv, len(actuators)) or not np.isfinite(G).all():
             raise ArgumentError("inputs", f"shape {G.shape} or not finite", f"({model.nv}, {len(actuators)})")

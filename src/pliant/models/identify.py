@@ -20,6 +20,7 @@ from pliant.models.creep import Creep
 from pliant.models.curve import Curve, as_vector, check_runs, held_out
 from pliant.models.pcc import JointLaw, PccModel, fit_curve
 from pliant.models.relaxation import fit_creep, fit_damping
+from pliant.models.solid import SolidModel
 from pliant.robot import Robot
 
 Array = np.ndarray
@@ -96,7 +97,7 @@ def arc_pose(q: ArrayLike, length: float) -> Array:
 
 
 def identify(
-    model: Any,
+    model: SolidModel,
     runs: Any,
     start: ArrayLike,
     end: ArrayLike,

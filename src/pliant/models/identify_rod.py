@@ -20,6 +20,7 @@ from pliant.models.curve import Curve, as_vector, check_runs, held_out, segmente
 from pliant.models.driven import Driven
 from pliant.models.relaxation import fit_damping_time
 from pliant.models.rod import RodModel
+from pliant.models.solid import SolidModel
 from pliant.robot import Robot
 
 Array = np.ndarray
@@ -70,7 +71,7 @@ class IdentifiedRod:
 
 
 def identify_rod(
-    model: Any,
+    model: SolidModel,
     runs: Any,
     start: ArrayLike,
     end: ArrayLike,

@@ -8,12 +8,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 
 from pliant.actuators import Actuator
 from pliant.errors import ArgumentError
+from pliant.models.contract import Model
 from pliant.models.driven import Driven
 
 Array = np.ndarray
@@ -38,7 +39,7 @@ class Modal(Driven):
         coordinates: indices of the driven coordinates; all if None.
     """
 
-    def __init__(self, model: Any, coordinates: Sequence[int] | None = None) -> None:
+    def __init__(self, model: Model, coordinates: Sequence[int] | None = None) -> None:
         chosen = range(model.nv) if coordinates is None else coordinates
         self.coordinates = np.array(list(chosen), dtype=int)
         if len(set(self.coordinates)) != len(self.coordinates) or np.any(self.coordinates >= model.nv):

@@ -18,6 +18,7 @@ from numpy.typing import ArrayLike
 from pliant import lie
 from pliant.errors import ArgumentError
 from pliant.models.basis import Basis, from_modes
+from pliant.models.contract import Model
 
 Array = np.ndarray
 
@@ -46,7 +47,7 @@ class Modes:
 
 
 def slice_frames(
-    model: Any, q: Array, start: ArrayLike, end: ArrayLike, *, stations: int = 25, width: float | None = None
+    model: Model, q: Array, start: ArrayLike, end: ArrayLike, *, stations: int = 25, width: float | None = None
 ) -> Array:
     """Frames along a body from its surface, x along the axis (stations, 4, 4).
 
@@ -100,7 +101,7 @@ def tip_of_strains(strains: ArrayLike, base: ArrayLike, length: float) -> Array:
 
 
 def modes_from(
-    model: Any,
+    model: Model,
     snapshots: Any,
     start: ArrayLike,
     end: ArrayLike,

@@ -11,20 +11,21 @@ stiffness and gain acts on the motion: the gain is one.
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from pliant.errors import ArgumentError
+from pliant.models.contract import Model
 from pliant.models.creep import Creep
+from pliant.models.pcc import PccModel
 
 Array = np.ndarray
 KINDS = ((0,), (1, 2))
 """Coordinates of a link that share a law: the stretch, the two curvatures."""
 
 
-def balance(model: Any, time: ArrayLike, q: ArrayLike, effort: ArrayLike) -> tuple[Array, Array]:
+def balance(model: Model, time: ArrayLike, q: ArrayLike, effort: ArrayLike) -> tuple[Array, Array]:
     """Velocities (n, nv) of a recorded motion and the force that elasticity, weight and input leave (n, nv).
 
     Args:
@@ -44,7 +45,7 @@ def balance(model: Any, time: ArrayLike, q: ArrayLike, effort: ArrayLike) -> tup
     return v[2:-2], np.array(y)[2:-2]
 
 
-def fit_damping_time(model: Any, stiffness: Array, time: ArrayLike, q: ArrayLike, effort: ArrayLike) -> float:
+def fit_damping_time(model: Model, stiffness: Array, time: ArrayLike, q: ArrayLike, effort: ArrayLike) -> float:
     """beta [s] of a damping beta K, from a free oscillation: the balance of power sum v y = -beta sum v K v.
 
     Coordinate by coordinate it cannot be told: a curve is no exact copy of the body, and the forces that are wrong
@@ -60,7 +61,7 @@ def fit_damping_time(model: Any, stiffness: Array, time: ArrayLike, q: ArrayLike
     return max(0.0, -float((v * y).sum()) / max(float(np.einsum("ni,ij,nj->", v, stiffness, v)), 1e-300))
 
 
-def fit_damping(model: Any, time: ArrayLike, q: ArrayLike, effort: ArrayLike) -> Array:
+def fit_damping(model: PccModel, time: ArrayLike, q: ArrayLike, effort: ArrayLike) -> Array:
     """Viscous coefficients of stretch and curvature per link (links, 2), from a free oscillation.
 
     Proportional to the stiffness of each at rest, R = beta k, see `fit_damping_time`.
@@ -71,7 +72,7 @@ def fit_damping(model: Any, time: ArrayLike, q: ArrayLike, effort: ArrayLike) ->
 
 
 def fit_creep(
-    model: Any, time: ArrayLike, q: ArrayLike, effort: ArrayLike, *, rates: int = 40
+    model: PccModel, time: ArrayLike, q: ArrayLike, effort: ArrayLike, *, rates: int = 40
 ) -> tuple[Creep | None, Array, float]:
     """Creep, viscous coefficients (links, 2) and what they leave, from a step that is held.
 

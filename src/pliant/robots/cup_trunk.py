@@ -14,6 +14,7 @@ from pliant.contact import BodyContact
 from pliant.errors import ArgumentError
 from pliant.geometry import TetMesh
 from pliant.materials import Corotational
+from pliant.models.contract import Model
 from pliant.robot import Robot
 from pliant.robots.grids import check_cells, structured
 from pliant.robots.parameters import checked
@@ -111,7 +112,7 @@ def grasp_contact(friction: float = 0.8) -> BodyContact:
     return BodyContact(body_a=0, body_b=1, friction=friction, name="grasp")
 
 
-def grasped(model: Any, *, tension: float = 9.0, friction: float = 0.8, dt: float = 0.02, steps: int = 40) -> State:
+def grasped(model: Model, *, tension: float = 9.0, friction: float = 0.8, dt: float = 0.02, steps: int = 40) -> State:
     """The trunk of a `cup_trunk` holding its cup, at rest: the coil is formed, the cup put into it, the coil tightened.
 
     Args:
@@ -123,7 +124,8 @@ def grasped(model: Any, *, tension: float = 9.0, friction: float = 0.8, dt: floa
     """
     robot = model.robot
     alone = robot.but(bodies=robot.bodies[:1], points=tuple(p for p in robot.points if p.body == "trunk"))
-    arm = type(model)(alone)
+    kind: Any = type(model)
+    arm = kind(alone)
     coil: State | None = None
     for share in np.linspace(0.25, 1.0, 4):
         coil = equilibrium(arm, {"long1": share * _OPEN, "short3": share * _OPEN}, start=coil, strict=True)
