@@ -89,14 +89,17 @@ def test_honest_status_and_bad_arguments(block):
 
 
 def test_newton_takes_over_where_the_pace_is_hopeless():
-    """A slender finger that bends far: thousands of local/global iterations."""
+    """A slender finger that bends far: thousands of local/global iterations.
+
+    Plain ones: how many Anderson's take here (1200 to 3000) hangs on the last bit of the command.
+    """
     model = GeometricModel(slender(size=0.01))
-    found = project(model, {"cable": 0.018})
+    found = project(model, {"cable": 0.018}, acceleration="none")
     assert found.ok and found.iterations < 1000
     assert "flex took over" in found.notes[-1]
     exact = flex(model, {"cable": 0.018})
     assert np.abs(found.q - exact.q).max() < 1e-7
-    alone = project(model, {"cable": 0.018}, handover=False, iterations=600)
+    alone = project(model, {"cable": 0.018}, acceleration="none", handover=False, iterations=600)
     assert not alone.ok and "slow here" in alone.notes[-1]
 
 
