@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -15,6 +17,8 @@ from pliant.models.fem import FemModel
 from pliant.models.geometric import GeometricModel
 from pliant.models.geometric_thesis import ElementGroup, ThesisSimulator
 from pliant.models.remeshing import inflate, schedule
+from pliant.robots.dielectric_crawler import dielectric_crawler
+from pliant.robots.notched_finger import notched_finger
 from pliant.robots.pneumatic_finger import pneumatic_finger
 from pliant.solve.projection import project
 
@@ -126,3 +130,24 @@ def test_names_and_modes(box, segments):
     rubber = pneumatic_finger(teeth=2, size=9e-3, material=NeoHookean.from_young(1e6, 0.45))
     with pytest.raises(ArgumentError, match="calibration"):
         GeometricModel(rubber, stiffness="secant", calibration="torsion")
+
+
+@pytest.mark.parametrize("ratio", [0.0, -0.5, NAN, np.inf, 1.001, "half"])
+def test_impossible_ratios_of_a_cable(ratio):
+    finger = GeometricModel(notched_finger())
+    name = finger.robot.actuator_names[0]
+    with pytest.raises(ArgumentError, match=name):
+        finger.command({name: ratio})
+    assert finger.command({name: 1.0 + 1e-12}) == {name: 0.0}  # as ratios read from a state may be
+    assert finger.command({name: 0.9})[name] == pytest.approx(0.1 * finger.rest_measures[0])
+
+
+@pytest.mark.parametrize("ratio", [0.0, -0.5, NAN, np.inf])
+def test_impossible_ratios_of_a_layer(ratio):
+    crawler = dielectric_crawler()
+    driven = tuple(replace(a, drive="displacement") for a in crawler.actuators)
+    model = GeometricModel(crawler.but(actuators=driven))
+    with pytest.raises(ArgumentError, match="film"):
+        model.command({"film": ratio})
+    with pytest.raises(ArgumentError, match="driven by effort"):
+        GeometricModel(crawler).command({"film": 1.1})

@@ -42,6 +42,7 @@ Array = np.ndarray
 #: modulus: two thirds of the shear modulus are in |F - R|^2 already).
 _SHARE = {"tet4": np.inf, "tet10": 2.5 - 2.0 / 3.0, "hex8": 0.0}
 _TANGENT = 800.0  # [ns] that one quadrature point of a tetrahedron takes one thread
+_ROUNDING = 1e-9  # by which the length of a cable may exceed its rest length: ratios read from a state do
 _VOLUMES = {"mean": kernels.MEAN, "determinant": kernels.DETERMINANT, "cube-root": kernels.CUBE_ROOT}
 
 
@@ -232,9 +233,11 @@ class GeometricModel(SolidModel):
     def command(self, ratios: Mapping[str, float]) -> dict[str, float]:
         """Displacements that belong to geometric ratios: cable length s, chamber volume alpha, layer area lambda.
 
+        A ratio that the body cannot reach is no matter of this method: the solve says so.
+
         Raises:
-            ArgumentError: a ratio is impossible (not positive, a cable that would be paid out), or the actuator
-                is driven by effort.
+            ArgumentError: a ratio is impossible (not a positive number, a cable that would be paid out), or the
+                actuator is driven by effort.
         """
         out = {}
         for name, given in instance("ratios", ratios, Mapping).items():
@@ -247,7 +250,9 @@ class GeometricModel(SolidModel):
             if a.drive != "displacement":
                 raise ArgumentError(f"ratios[{name!r}]", "the actuator is driven by effort", "drive='displacement'")
             if isinstance(a, Cable):
-                out[name] = (1.0 - ratio) * measure
+                if ratio > 1.0 + _ROUNDING:
+                    raise ArgumentError(f"ratios[{name!r}]", f"{ratio:g} pays out a cable", "0 < s <= 1")
+                out[name] = max(1.0 - ratio, 0.0) * measure
             elif isinstance(a, Chamber):
                 out[name] = (ratio - 1.0) * measure
             else:
