@@ -161,12 +161,12 @@ def left_tangent(x: ArrayLike) -> Array:
 
 
 def right_tangent_inverse(x: ArrayLike) -> Array:
-    """Inverse of `right_tangent`, closed form; valid for |omega| < 2 pi."""
+    """Inverse of `right_tangent` at (3,) or (6,), closed form; valid for |omega| < 2 pi."""
     return _tangent(x, True, True)
 
 
 def left_tangent_inverse(x: ArrayLike) -> Array:
-    """Inverse of `left_tangent`, closed form; valid for |omega| < 2 pi."""
+    """Inverse of `left_tangent` at (3,) or (6,), closed form; valid for |omega| < 2 pi."""
     return _tangent(x, False, True)
 
 

@@ -123,7 +123,7 @@ class Command:
         effort: effort per actuator [N, Pa, ...] (nu,).
         displacement: coordinate per actuator [m, m^3, ...] (nu,).
         state: the state that belongs to it.
-        error: residual of each target row, unweighted [unit of the target].
+        error: residual of each target row, unweighted [unit of the target] (rows,).
         status: how the solve ended.
         iterations: outer (SQP) iterations.
         elapsed: wall-clock time [s].

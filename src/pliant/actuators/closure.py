@@ -71,7 +71,10 @@ def pin(
 ) -> tuple[Closure, ...]:
     """The three closures of a ball joint: the places meet, the sections turn freely.
 
-    Args: as in `Closure`; their names are `name`.x, .y, .z.
+    Args:
+        name: of the joint; the closures are called `name`.x, .y, .z.
+        point, other_point: places that meet, as in `Closure` [m].
+        body, other: the rods that they lie on, as in `Closure`.
     """
     return _joint(name, (False,), point, other_point, None, body, other)
 
@@ -87,7 +90,11 @@ def weld(
 ) -> tuple[Closure, ...]:
     """The six closures of a rigid joint: the places meet and the sections keep their relative orientation.
 
-    Args: as in `Closure`; their names are `name`.x, .y, .z and `name`.rx, .ry, .rz.
+    Args:
+        name: of the joint; the closures are called `name`.x, .y, .z, .rx, .ry, .rz.
+        point, other_point: places that meet, as in `Closure` [m].
+        rotation: of the other section as seen from the first, as in `Closure`.
+        body, other: the rods that they lie on, as in `Closure`.
     """
     return _joint(name, (False, True), point, other_point, rotation, body, other)
 

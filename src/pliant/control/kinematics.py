@@ -31,7 +31,7 @@ class Shape:
 
     Attributes:
         q: configuration (nq,).
-        error: unweighted residual of all target rows, stacked.
+        error: unweighted residual of all target rows, stacked (rows,).
         status: CONVERGED, UNREACHABLE (stationary short of the target) or MAX_ITERATIONS.
         iterations: spent.
         elapsed: wall-clock time [s].

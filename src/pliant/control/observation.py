@@ -90,7 +90,13 @@ def reference_of(target: Any) -> Any:
 
 
 def settling(time: Array, error: Array, fraction: float = 0.1) -> float:
-    """Time after which the error stays below a fraction of its first value [s]; inf if it never does."""
+    """Time after which the error stays below a fraction of its first value [s]; inf if it never does.
+
+    Args:
+        time: of the samples [s] (n,).
+        error: their size, in any unit (n,).
+        fraction: of the first error.
+    """
     outside = np.flatnonzero(np.asarray(error) > fraction * float(error[0]))
     if not len(outside):
         return 0.0

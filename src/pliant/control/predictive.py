@@ -40,10 +40,11 @@ class PredictiveControl:
         horizon: ticks that are looked ahead.
         moves: ticks over which the efforts may change; they are held after, which makes moving references lag. The
             horizon if None.
-        limits: lowest and highest effort, numbers or one per actuator; the actuators' own if None.
+        limits: lowest and highest effort, numbers or one per actuator (nu,); the actuators' own if
+            None.
         rate: largest change of an effort [unit/s].
         lag: first-order time constant of the actuators [s].
-        scale: effort that counts as one in the weights; the largest limit (or 1) if None.
+        scale: effort that counts as one in the weights, one for all or (nu,); the largest limit (or 1) if None.
         effort, change: weights of the efforts and of their changes against the error of the point [m^2].
         correction: part of the unexplained force that is learned per tick, 0 to 1.
 

@@ -229,7 +229,12 @@ def _outward(triangles: np.ndarray, tets: np.ndarray, hexes: np.ndarray, points:
 
 
 def read_surface(path: str | Path, *, units: str = "m") -> tuple[np.ndarray, np.ndarray]:
-    """Read a triangle surface (STL, OBJ, PLY): (vertices (n, 3) [m], triangles (k, 3)); quads are split."""
+    """Read a triangle surface: (vertices (n, 3) [m], triangles (k, 3)); quads are split.
+
+    Args:
+        path: an STL, OBJ or PLY file.
+        units: of lengths in the file, "m" or "mm".
+    """
     scale = _scale(units)
     data = _load(path, SURFACE_FORMATS)
     quads = _stack(data, "quad", 4)
@@ -264,7 +269,14 @@ def _write(path: str | Path, write: Callable[[Path], None]) -> Path:
 
 
 def write_surface(vertices: Any, triangles: Any, path: str | Path, *, units: str = "m") -> Path:
-    """Write triangles (k, 3) over vertices (n, 3) [m] to STL (binary), OBJ or PLY."""
+    """Write a triangle surface; returns the path.
+
+    Args:
+        vertices: positions [m] (n, 3).
+        triangles: vertex indices (k, 3).
+        path: of an STL (binary), OBJ or PLY file.
+        units: of lengths in the file, "m" or "mm".
+    """
     import meshio
 
     scale = _scale(units)

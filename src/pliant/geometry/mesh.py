@@ -27,8 +27,8 @@ class TetMesh:
         tets: (m, 4) node indices, det[b-a, c-a, d-a] > 0.
         hexes: (h, 8) node indices in VTK order; usually empty. A prism is a collapsed hexahedron, its nodes 2 and 3
             the same and 6 and 7: bottom triangle 0, 1, 2, top triangle 4, 5, 6.
-        regions: name -> tet indices (hexahedron i, where there are any, counts as cell m + i).
-        node_sets: name -> node indices.
+        regions: name -> tet indices (k,) (hexahedron i, where there are any, counts as cell m + i).
+        node_sets: name -> node indices (k,).
         surfaces: name -> (k, 3) triangles, oriented outward from the body.
         cavities: name -> (k, 3) triangles of a closed surface, oriented so that
             1/6 sum x_a . (x_b x x_c) is the positive volume of the cavity (normals point into the wall).

@@ -159,7 +159,13 @@ def _name_cavities(mesh: TetMesh, cavities: Mapping[str, Shape], size: float) ->
 
 
 def mesh_fit(mesh: TetMesh, shape: Shape, *, samples: int = 200_000) -> MeshFit:
-    """Compare a mesh with a shape (body minus cavities): volume and surface deviation."""
+    """Compare a mesh with a shape: volume and surface deviation.
+
+    Args:
+        mesh: the mesh.
+        shape: what it stands for, body minus cavities.
+        samples: points at which the volume of the shape is measured.
+    """
     bounds = np.asarray(shape.bounds, dtype=float)
     if not np.isfinite(bounds).all():
         raise ArgumentError("shape", "is unbounded", "a finite body")

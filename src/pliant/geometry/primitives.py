@@ -48,7 +48,7 @@ class Sphere(Shape):
 
 @dataclass(frozen=True, eq=False)
 class Box(Shape):
-    """An axis-aligned box between two corners [m]."""
+    """An axis-aligned box between the corners `low` and `high` [m]."""
 
     low: Any
     high: Any
@@ -205,7 +205,7 @@ class Torus(Shape):
 
 @dataclass(frozen=True, eq=False)
 class Ellipsoid(Shape):
-    """An axis-aligned ellipsoid with semi-axes `radii` [m]; the exact distance, found by Newton steps."""
+    """An axis-aligned ellipsoid about `centre` with semi-axes `radii` [m]; the exact distance, by Newton steps."""
 
     centre: Any
     radii: Any

@@ -77,7 +77,7 @@ class Profile:
 
 @dataclass(frozen=True, eq=False)
 class Circle(Profile):
-    """A disc."""
+    """A disc of `radius` about `centre` [m]."""
 
     radius: float
     centre: Any = (0.0, 0.0)
@@ -117,7 +117,7 @@ def box_distance(arm: np.ndarray, half: np.ndarray) -> Value:
 
 @dataclass(frozen=True, eq=False)
 class Rectangle(Profile):
-    """A rectangle between two corners."""
+    """A rectangle between the corners `low` and `high` [m]."""
 
     low: Any
     high: Any

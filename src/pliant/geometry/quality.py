@@ -44,14 +44,14 @@ class MeshQuality:
     """Report of `TetMesh.quality()`.
 
     Attributes:
-        inverted: tets of negative volume.
-        flat: tets of (numerically) zero volume.
-        slivers: tets with a dihedral angle under 2 degrees, not flat and not inverted.
-        bad_hexes: hexahedra with a corner Jacobian that is not positive.
+        inverted: tets of negative volume (k,).
+        flat: tets of (numerically) zero volume (k,).
+        slivers: tets with a dihedral angle under 2 degrees, not flat and not inverted (k,).
+        bad_hexes: hexahedra with a corner Jacobian that is not positive (k,).
         parts: number of disconnected parts.
         nonmanifold_faces: (k, 3) faces shared by more than two tets.
-        pinched_nodes: boundary nodes where two sheets of the surface touch in a point or an edge.
-        unreferenced: nodes that no cell uses.
+        pinched_nodes: boundary nodes where two sheets of the surface touch in a point or an edge (k,).
+        unreferenced: nodes that no cell uses (k,).
         open_cavities: names of cavities that are not closed or have no positive volume.
         foreign_surfaces: names of surfaces or cavities with triangles that are not on the boundary.
         smallest_angle: smallest dihedral angle [degrees].

@@ -97,7 +97,15 @@ def disc_triangulation(radii: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 def cylinder_mesh(
     radius: float, length: float, *, n_radial: int = 4, n_length: int = 16, axis: str = "x"
 ) -> TetMesh:
-    """A solid cylinder from the origin along an axis; node sets "start" and "end", surface "side"."""
+    """A solid cylinder from the origin along an axis; node sets "start" and "end", surface "side".
+
+    Args:
+        radius: of the cylinder [m].
+        length: of the cylinder [m].
+        n_radial: cells from the axis to the side.
+        n_length: cells along the axis.
+        axis: "x", "y" or "z".
+    """
     radius, length = positive("radius", radius), positive("length", length)
     rings = radius * np.arange(1, count("n_radial", n_radial) + 1) / n_radial
     points, triangles = disc_triangulation(rings)

@@ -41,7 +41,7 @@ def simulator_in_loop(
         targets: positions [m] (n, 3).
         ranges: allowed commands (nu, 2).
         point: which point.
-        start: command to start from; the middle of the range if None.
+        start: command to start from (nu,); the middle of the range if None.
         jacobian: "differences" (central, range / (10 N), as published) or "exact".
         samples_per_axis: N of the differences.
         tolerance: distance that counts as met [m]; 0.1 % of `width` if None.
@@ -166,6 +166,10 @@ class DirectInverse:
     """A network from position straight to command (baseline A8).
 
     Quick, and wrong where several commands reach a point.
+
+    Attributes:
+        network: from position [m] to command.
+        ranges: allowed commands (nu, 2).
     """
 
     network: Network
@@ -199,7 +203,17 @@ def fit_direct(
     iterations: int = 60,
     report: Callable[[int, float, float], None] | None = None,
 ) -> DirectInverse:
-    """Learn the inverse map directly from commands (n, nu) and positions (n, 3), simulated or measured."""
+    """Learn the inverse map directly from samples, simulated or measured.
+
+    Args:
+        u: commands (n, nu).
+        position: where they lead to [m] (n, 3).
+        ranges: allowed commands (nu, 2).
+        hidden: width of each hidden layer.
+        seed: of the first weights.
+        iterations: of the training at most.
+        report: called with the iteration, the training error and the validation error.
+    """
     u, position = np.asarray(u, float), np.asarray(position, float)
     inputs, outputs = Scaling.of(position, inputs=True), Scaling.of(u)
     order = np.random.default_rng(seed).permutation(len(u))

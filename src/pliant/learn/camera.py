@@ -41,9 +41,13 @@ def camera_marker(
 
 
 def marker_position(picture: Array, plane: Array, low: Sequence[int] = RED[0], high: Sequence[int] = RED[1]) -> Array:
-    """Centre of the largest patch of a colour in a picture (BGR), mapped to the plane z = 0 [m] (3,).
+    """Centre of the largest patch of a colour in a picture, mapped to the plane z = 0 [m] (3,).
 
-    A hue in `low` above that in `high` means the range that wraps round, as red does.
+    Args:
+        picture: of a camera, BGR (h, w, 3).
+        plane: homography from pixels to metres (3, 3).
+        low, high: hue, saturation and value between which the colour lies; a hue in `low` above that in `high` means
+            the range that wraps round, as red does.
     """
     cv2 = _opencv()
     H = _homography(plane)
@@ -63,7 +67,7 @@ def marker_position(picture: Array, plane: Array, low: Sequence[int] = RED[0], h
 
 
 def plane_from_points(pixels: Array, metres: Array) -> Array:
-    """The homography (3, 3) that takes pixels (n, 2) to points on the plane [m] (n, 2); n >= 4, not on a line."""
+    """The homography (3, 3) that takes `pixels` (n, 2) to `metres` on the plane [m] (n, 2); n >= 4, not on a line."""
     cv2 = _opencv()
     a, b = np.asarray(pixels, float), np.asarray(metres, float)
     if a.shape != b.shape or a.ndim != 2 or a.shape[1] != 2 or len(a) < 4:
@@ -78,7 +82,7 @@ def plane_from_code(picture: Array, side: float, *, corner: Sequence[float] = (0
     """The homography from pixels to metres, from a QR code on the plane.
 
     Args:
-        picture: of a camera (BGR or grey).
+        picture: of a camera, BGR (h, w, 3) or grey (h, w).
         side: of the code [m].
         corner: where its first corner lies [m]; the code's upper edge runs along +x, its left edge along +y.
     """

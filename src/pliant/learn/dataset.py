@@ -39,7 +39,7 @@ class Dataset:
         reason: why a row failed, "" for good ones (n,).
         elapsed: wall-clock time of each sample [s] (n,).
         shape: positions of the skin's vertices [m] (n, s, 3), or None.
-        skin: triangles, segments and radius of the skin, with the shape.
+        skin: triangles (t, 3), segments (k, 2) and radius (s,) of the skin, with the shape.
         facts: plan, seed, provenance: anything that JSON holds.
     """
 

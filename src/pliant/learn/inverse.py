@@ -84,7 +84,7 @@ def follow_path(
         model: learned model, corrected to reality or not.
         targets: positions [m] (n, 3).
         point: which point; the first of the model if None.
-        start: command to start from; zero (or the nearest allowed) if None. On redundant robots it chooses
+        start: command to start from (nu,); zero (or the nearest allowed) if None. On redundant robots it chooses
             the branch.
         method: "gauss-newton" (bounded, active set, exact derivative), "gradient" (the paper: steepest
             descent with soft line search and, if the model has one, the Jacobian network) or
@@ -95,7 +95,7 @@ def follow_path(
         iterations: per target; 100 (200 for the gradient methods) if None.
         ranges: allowed commands (nu, 2); the learned range if None.
         restart: start every target from `start` (interactive positioning) instead of from the last solution.
-        prefer: command towards which redundancy is resolved without leaving the target; closest to the
+        prefer: command (nu,) towards which redundancy is resolved without leaving the target; closest to the
             last solution if None.
         flag: look whether the answers lie outside of what was learned (EXTRAPOLATED); costs some time.
     """
@@ -155,9 +155,13 @@ def _flag(model: LearnedModel, u: Array, status: list[Status], notes: list[str])
 
 
 def reach(model: LearnedModel, target: Sequence[float], *, start: Array | None = None, **options: Any) -> Command:
-    """The command that brings a point to one target (see `follow_path`).
+    """The command that brings a point to one target; UNREACHABLE ends at the nearest point found.
 
-    UNREACHABLE ends at the nearest point found.
+    Args:
+        model: learned model, corrected to reality or not.
+        target: position [m] (3,).
+        start: command to start from (nu,); zero (or the nearest allowed) if None.
+        options: as in `follow_path`.
     """
     found = follow_path(model, np.asarray(target, float)[None], start=start, **options)
     u, q = found.u[0], found.u[0] * model.scale

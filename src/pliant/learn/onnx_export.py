@@ -12,7 +12,7 @@ from pliant.models.network import Network
 
 
 def export_onnx(network: Network, path: str | Path) -> Path:
-    """Write a network with its scalings as ONNX: input "u" (batch, m), output "y" (batch, n), doubles."""
+    """Write a network with its scalings to `path` as ONNX: input "u" (batch, m), output "y" (batch, n), doubles."""
     try:
         from onnx import TensorProto, checker, helper, numpy_helper, save
     except ImportError:

@@ -31,7 +31,15 @@ def flower(
     drop: float = 0.012,
     count: int = 120,
 ) -> Array:
-    """Three petals from the centre, their tips lower by `drop` [m] (count, 3) (spec learned-ik 4.5)."""
+    """Three petals [m] (count, 3) (spec learned-ik 4.5).
+
+    Args:
+        centre: where the petals begin [m] (3,).
+        radius: from the centre to the tips [m].
+        half_width: of a petal [m].
+        drop: how much lower than the centre the tips are [m].
+        count: number of waypoints.
+    """
     t = np.linspace(0.0, 2.0 * np.pi, 400)
     out, across = 0.5 * radius * (1.0 - np.cos(t)), half_width * np.sin(t)
     petals = []
@@ -42,7 +50,14 @@ def flower(
 
 
 def box(centre: Sequence[float] | Array, *, side: float = 0.03, height: float = 0.006, count: int = 240) -> Array:
-    """Edges of a box around the centre in one stroke: lower square, up, upper square, down [m] (count, 3)."""
+    """Edges of a box in one stroke: lower square, up, upper square, down [m] (count, 3).
+
+    Args:
+        centre: of the box [m] (3,).
+        side: of the squares [m].
+        height: between the squares [m].
+        count: number of waypoints.
+    """
     a, h = 0.5 * side, 0.5 * height
     square = np.array([(-a, -a), (a, -a), (a, a), (-a, a), (-a, -a)])
     low, high = np.column_stack([square, np.full(5, -h)]), np.column_stack([square, np.full(5, h)])
@@ -50,7 +65,14 @@ def box(centre: Sequence[float] | Array, *, side: float = 0.03, height: float = 
 
 
 def eight(centre: Sequence[float] | Array, *, width: float = 0.02, height: float = 0.03, count: int = 200) -> Array:
-    """A figure eight in the xy-plane [m] (count, 3)."""
+    """A figure eight in the xy-plane [m] (count, 3).
+
+    Args:
+        centre: where it crosses itself [m] (3,).
+        width: its extent along x [m].
+        height: its extent along y [m].
+        count: number of waypoints.
+    """
     t = np.linspace(0.0, 2.0 * np.pi, 800, endpoint=False)
     curve = np.stack([0.5 * width * np.sin(2.0 * t), 0.5 * height * np.sin(t), np.zeros_like(t)], axis=1)
     return np.asarray(centre, float) + uniform(curve, count, closed=True)
@@ -63,7 +85,13 @@ def ell(
     second: Sequence[float] | Array,
     count: int = 100,
 ) -> Array:
-    """An L: from corner + first to the corner and on to corner + second [m] (count, 3)."""
+    """An L: from corner + first to the corner and on to corner + second [m] (count, 3).
+
+    Args:
+        corner: where it turns [m] (3,).
+        first, second: from the corner to the ends [m] (3,).
+        count: number of waypoints.
+    """
     c = np.asarray(corner, float)
     return uniform(np.stack([c + np.asarray(first, float), c, c + np.asarray(second, float)]), count)
 

@@ -124,6 +124,14 @@ def specimen(
 
     The hysteresis is what a correction of the present command cannot learn: it limits every open-loop method to about
     0.3 mm. Without it (and without noise) the methods show what they are worth.
+
+    Args:
+        number: 1 or 2: which copy.
+        payload: mass at the tip [kg].
+        lag: first-order time constant of the response [s].
+        hysteresis: as in `VirtualRobot`.
+        noise: of a measured position [m].
+        seed: of the noise; one that belongs to the copy if None.
     """
     from functools import partial
 
@@ -154,7 +162,12 @@ def _loaded_arm(hidden: dict[str, Any], payload: float) -> Any:
 
 
 def finger_specimen(*, noise: float = 5e-5, seed: int = 3) -> VirtualRobot:
-    """A printed copy of the planar finger manipulator: other gains and bending, a mount that is off."""
+    """A printed copy of the planar finger manipulator: other gains and bending, a mount that is off.
+
+    Args:
+        noise: of a measured position [m].
+        seed: of the noise.
+    """
     from pliant.learn.sources import FingerManipulator
 
     def hidden(payload: float) -> Any:

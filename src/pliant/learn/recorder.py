@@ -206,7 +206,7 @@ class HardwareLink:
 
 
 def serial_sink(port: str, baud: int = 115200) -> Callable[[str], Any]:
-    """A function that writes lines to a serial port (extra "serial")."""
+    """A function that writes lines to a serial `port` at `baud` bits per second (extra "serial")."""
     try:
         import serial
     except ImportError:

@@ -109,6 +109,7 @@ class FingerManipulator(SectionedArm):
         pressure: largest pressure, to both sides [Pa].
         bend: bending of a section at that pressure [rad].
         curve: share of the bending that is cubic in the pressure [-].
+        gains: factor on the bending of each section [-].
     """
 
     def __init__(

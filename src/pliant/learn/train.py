@@ -266,7 +266,7 @@ def outputs_of(
 
 
 def errors(model: LearnedModel, test: Dataset) -> dict[str, Any]:
-    """Errors of a model on samples: of every point [m], relative to the workspace, and of the Jacobian."""
+    """Errors of a model on the samples of `test`: of every point [m], relative to the workspace, of the Jacobian."""
     ok = test.ok
     u, width = test.u[ok], model.width
     out: dict[str, Any] = {"samples": int(ok.sum()), "width": width}

@@ -30,6 +30,7 @@ class TransferReport:
         accepted: whether 95 % of the cross-validated errors are below 1 % of the workspace width.
         width: of the workspace [m].
         samples: number of measurements.
+        notes: sentences about anything unusual.
     """
 
     kind: str

@@ -158,32 +158,71 @@ class Basis:
 
 
 def constant(*, segments: int = 1, strains: str | Sequence[str] = STRAINS, points: int = 0) -> Basis:
-    """Piecewise constant strain: each of `segments` equal pieces bends into a helix."""
+    """Piecewise constant strain: each of `segments` equal pieces bends into a helix.
+
+    Args:
+        segments: equal pieces of the rod.
+        strains: strains that have coordinates, some of `STRAINS`.
+        points: Gauss points per smooth piece for mass and loads; 0 chooses by order.
+    """
     return Basis("constant", 0, instances("strains", strains, str), segments, points)
 
 
 def legendre(order: int, *, strains: str | Sequence[str] = STRAINS, segments: int = 1, points: int = 0) -> Basis:
-    """Legendre polynomials P_0 .. P_order of 2x - 1 (orthogonal, not normalised: P_n(1) = 1)."""
+    """Legendre polynomials P_0 .. P_order of 2x - 1 (orthogonal, not normalised: P_n(1) = 1).
+
+    Args:
+        order: of the highest polynomial.
+        strains: strains that have coordinates, some of `STRAINS`.
+        segments: equal pieces of the rod, each with polynomials of its own.
+        points: Gauss points per smooth piece for mass and loads; 0 chooses by order.
+    """
     return Basis("legendre", order, instances("strains", strains, str), segments, points)
 
 
 def chebyshev(order: int, *, strains: str | Sequence[str] = STRAINS, segments: int = 1, points: int = 0) -> Basis:
-    """Chebyshev polynomials T_0 .. T_order of 2x - 1."""
+    """Chebyshev polynomials T_0 .. T_order of 2x - 1.
+
+    Args:
+        order: of the highest polynomial.
+        strains: strains that have coordinates, some of `STRAINS`.
+        segments: equal pieces of the rod, each with polynomials of its own.
+        points: Gauss points per smooth piece for mass and loads; 0 chooses by order.
+    """
     return Basis("chebyshev", order, instances("strains", strains, str), segments, points)
 
 
 def monomial(order: int, *, strains: str | Sequence[str] = STRAINS, segments: int = 1, points: int = 0) -> Basis:
-    """Powers 1, x, .., x^order; badly conditioned beyond order 6 or so."""
+    """Powers 1, x, .., x^order; badly conditioned beyond order 6 or so.
+
+    Args:
+        order: of the highest polynomial.
+        strains: strains that have coordinates, some of `STRAINS`.
+        segments: equal pieces of the rod, each with polynomials of its own.
+        points: Gauss points per smooth piece for mass and loads; 0 chooses by order.
+    """
     return Basis("monomial", order, instances("strains", strains, str), segments, points)
 
 
 def piecewise_linear(elements: int, *, strains: str | Sequence[str] = STRAINS, points: int = 0) -> Basis:
-    """Hat functions on `elements` equal pieces: the coordinates are the strains at the knots."""
+    """Hat functions on `elements` equal pieces: the coordinates are the strains at the knots.
+
+    Args:
+        elements: equal pieces between the knots.
+        strains: strains that have coordinates, some of `STRAINS`.
+        points: Gauss points per smooth piece for mass and loads; 0 chooses by order.
+    """
     return Basis("piecewise_linear", count("elements", elements), instances("strains", strains, str), 1, points)
 
 
 def hermite(elements: int, *, strains: str | Sequence[str] = STRAINS, points: int = 0) -> Basis:
-    """Cubic Hermite functions: strain and its slope (times the element length) at the knots."""
+    """Cubic Hermite functions: strain and its slope (times the element length) at the knots.
+
+    Args:
+        elements: equal pieces between the knots.
+        strains: strains that have coordinates, some of `STRAINS`.
+        points: Gauss points per smooth piece for mass and loads; 0 chooses by order.
+    """
     return Basis("hermite", count("elements", elements), instances("strains", strains, str), 1, points)
 
 

@@ -15,12 +15,12 @@ For a conservative actuator `displacement_rows(q)` is `actuation(q, e).T` (virtu
 
 What a model may offer on top; whoever uses it asks first (`getattr`), and does without where it is missing:
 
-    linearise(q, e)             force and stiffness in one pass; linearise_damped(q, e, rate) adds rate times the damping
+    linearise(q, e)             force and stiffness in one pass; linearise_damped(q, e, rate): with rate times damping
     mass_total                  [kg]
     conservative                whether virtual work holds for all actuators
     coriolis(q, v)              C with bias = C v and Mdot - 2 C skew (nv, nv)
     load_stiffness(q, f)        -d/dq of the generalised force of forces f (n, 3) [N] on the skin's vertices (nv, nv)
-    travel(dq), advance(q, dq)  how far an increment moves the robot [m]; the pose that it leads to, with exact rotations
+    travel(dq), advance(q, dq)  how far an increment moves the robot [m]; the pose it leads to, with exact rotations
     inverted(q)                 whether an element is inside out
     during(state, dt)           mechanics of one time step of a model with a memory (creep), whose `after(q)` is what
                                 `State.memory` then keeps

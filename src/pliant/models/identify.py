@@ -113,7 +113,7 @@ def identify(
     Args:
         model: the finer model (FEM), without gravity.
         runs: a Trajectory or a list of States: equilibria that bend and stretch.
-        start, end: axis of the body in the rest pose [m].
+        start, end: axis of the body in the rest pose [m] (3,).
         links: number of equal links.
         oscillation: Trajectory of a free oscillation (equal steps), for the damping.
         hold: Trajectory of a step that is held (equal steps), for the creep.

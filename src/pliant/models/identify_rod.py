@@ -87,7 +87,7 @@ def identify_rod(
     Args:
         model: the finer model (FEM), without gravity.
         runs: a Trajectory or a list of States: equilibria that excite all strains of the basis.
-        start, end: axis of the body in the rest pose [m].
+        start, end: axis of the body in the rest pose [m] (3,).
         basis: strain basis of the rod, e.g. of `modes_from`.
         form: "section" or "matrix", see the module.
         oscillation: Trajectory of a free oscillation (equal steps), for the damping.

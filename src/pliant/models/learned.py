@@ -136,6 +136,9 @@ class LearnedModel(KinematicModel):
 
     Made by `pliant.learn.fit`, refined by `pliant.learn.transfer`. Its actuators are limited to the range
     that it was learned on, so that `invert` stays there.
+
+    Args:
+        knowledge: the networks, and what they were learned on.
     """
 
     def __init__(self, knowledge: Knowledge) -> None:

@@ -53,8 +53,8 @@ def slice_frames(
 
     Args:
         model: any model with a surface.
-        q: configuration.
-        start, end: axis of the body in the rest pose [m].
+        q: configuration (nq,).
+        start, end: axis of the body in the rest pose [m] (3,).
         stations: number of frames.
         width: half thickness of a slice [m]; the distance of two stations and a half if None.
     """
@@ -116,7 +116,7 @@ def modes_from(
     Args:
         model: the model that the snapshots are of.
         snapshots: a Trajectory, or configurations (k, nq).
-        start, end: axis of the body in the rest pose [m].
+        start, end: axis of the body in the rest pose [m] (3,).
         modes: number of modes.
         stations: samples along the axis.
         strains: keep only these strains ("bend_y", ...); all if None.

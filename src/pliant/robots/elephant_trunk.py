@@ -48,7 +48,12 @@ def elephant_trunk(*, gripper: float = 0.05, damping: float = 0.02) -> Robot:
 
 
 def trunk_channels(*, radius: float = 0.015, area: float = 3e-4) -> dict[str, ChamberPath]:
-    """Channels of the bellows of an `elephant_trunk`: at 120 degrees, parallel to the axis of each link."""
+    """Channels of the bellows of an `elephant_trunk`: at 120 degrees, parallel to the axis of each link.
+
+    Args:
+        radius: distance of the channels from the axis [m].
+        area: of a channel's section [m^2].
+    """
     out = {}
     for i, x in ((1, 0.0), (2, 0.18)):
         for k, c in enumerate("abc"):
