@@ -366,7 +366,18 @@ def detect(
     method: str = "proximity",
     **options: Any,
 ) -> Contacts:
-    """Contacts of a model at a configuration (see `Detector`, which is faster when used repeatedly)."""
+    """Contacts of a model at a configuration (see `Detector`, which is faster when used repeatedly).
+
+    Args:
+        model: any model.
+        q: configuration (nq,).
+        obstacles: what is in the way.
+        alarm: distance below which a pair is a possible contact [m].
+        contact_distance: distance at which surfaces touch [m].
+        previous: contacts of the state before, whose memory (friction) is carried on.
+        method: how pairs are found, as in `Detector`.
+        options: further arguments of `Detector`.
+    """
     detector = Detector(
         model, obstacles, alarm=alarm, contact_distance=contact_distance, method=method, **options
     )

@@ -65,7 +65,12 @@ class Limit(Protocol):
 
 @dataclass(frozen=True)
 class EffortLimit:
-    """Bounds on an actuator's effort [N, Pa, ...]."""
+    """Bounds on an actuator's effort.
+
+    Attributes:
+        actuator: its name.
+        low, high: lowest and highest effort [N, Pa, ...].
+    """
 
     actuator: str
     low: float = -math.inf
@@ -90,7 +95,12 @@ class EffortLimit:
 
 @dataclass(frozen=True)
 class DisplacementLimit:
-    """Bounds on an actuator's displacement: stroke [m], volume gained [m^3]."""
+    """Bounds on an actuator's displacement.
+
+    Attributes:
+        actuator: its name.
+        low, high: lowest and highest stroke [m], volume gained [m^3], ....
+    """
 
     actuator: str
     low: float = -math.inf
@@ -220,7 +230,12 @@ class ClearanceLimit:
 
 @dataclass(frozen=True)
 class StrainLimit:
-    """Bounds on a strain gauge of the robot [-]."""
+    """Bounds on a strain gauge of the robot.
+
+    Attributes:
+        sensor: its name.
+        low, high: lowest and highest strain [-].
+    """
 
     sensor: str
     low: float = -math.inf

@@ -143,6 +143,11 @@ class UdpSink(_Channel):
     """Datagrams to a host and port: never waits, and lost messages are not repeated.
 
     Nobody need listen. What does not fit into the outgoing buffer is counted in `lost`.
+
+    Args:
+        host: name or address.
+        port: 1 to 65535.
+        form: "json" (default), "csv", or a function.
     """
 
     def __init__(self, host: str, port: int, *, form: str | Encoder = "json") -> None:

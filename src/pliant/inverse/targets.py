@@ -161,6 +161,7 @@ class FrameTarget:
         rotation: wanted orientation of its frame (wxyz).
         weight: factor on the position rows.
         rotation_weight: metres that weigh as much as one radian [m/rad].
+        exact: equality instead of objective.
     """
 
     point: str
@@ -198,6 +199,7 @@ class PointsTarget:
         points: names.
         positions: where they should be [m] (n, 3).
         weight: factor in the objective.
+        exact: equality instead of objective.
     """
 
     points: tuple[str, ...]
@@ -222,7 +224,15 @@ class PointsTarget:
 
 @dataclass(frozen=True)
 class BarycentreTarget:
-    """The mean of the surface vertices of a body should be at a position [m]."""
+    """The mean of the surface vertices of a body should be at a position.
+
+    Attributes:
+        position: where it should be [m].
+        body: name of the body; all bodies if empty.
+        axes: which world directions count, some of "xyz".
+        weight: factor in the objective.
+        exact: equality instead of objective.
+    """
 
     position: Vector
     body: str = ""
@@ -252,7 +262,14 @@ class BarycentreTarget:
 
 @dataclass(frozen=True)
 class CentreOfMassTarget:
-    """The centre of mass should be at a position [m]."""
+    """The centre of mass should be at a position.
+
+    Attributes:
+        position: where it should be [m].
+        axes: which world directions count, some of "xyz".
+        weight: factor in the objective.
+        exact: equality instead of objective.
+    """
 
     position: Vector
     axes: str = "xyz"
@@ -282,7 +299,7 @@ class ShapeTarget:
     Attributes:
         positions: wanted position of each chosen vertex [m] (n, 3), or None.
         cloud: points of the wanted surface [m] (k, 3), or None.
-        vertices: indices of skin vertices; all if None.
+        vertices: indices of skin vertices (n,); all if None.
         weight: factor; the rows are divided by sqrt(n), so that the error is a root mean square.
     """
 
@@ -322,7 +339,14 @@ class ShapeTarget:
 
 @dataclass(frozen=True)
 class DisplacementTarget:
-    """An actuator's coordinate should have a value: cable length pulled in [m], volume gained [m^3]."""
+    """An actuator's coordinate should have a value.
+
+    Attributes:
+        actuator: its name.
+        value: cable length pulled in [m], volume gained [m^3], ...
+        weight: factor in the objective.
+        exact: equality instead of objective.
+    """
 
     actuator: str
     value: float
@@ -374,7 +398,14 @@ class VolumeTarget:
 
 @dataclass(frozen=True)
 class EffortTarget:
-    """An actuator's effort should have a value [N, Pa, ...]."""
+    """An actuator's effort should have a value.
+
+    Attributes:
+        actuator: its name.
+        value: wanted effort [N, Pa, ...].
+        weight: factor in the objective.
+        exact: equality instead of objective.
+    """
 
     actuator: str
     value: float
@@ -398,7 +429,14 @@ class EffortTarget:
 
 @dataclass(frozen=True)
 class ContactForceTarget:
-    """The sum of the normal contact forces (on one obstacle, or on all) should have a value [N]."""
+    """The sum of the normal contact forces should have a value.
+
+    Attributes:
+        value: wanted sum [N].
+        obstacle: name of the obstacle whose contacts count; all if empty.
+        weight: factor in the objective.
+        exact: equality instead of objective.
+    """
 
     value: float
     obstacle: str = ""

@@ -52,7 +52,7 @@ class Sensitivity:
 
 
 def sensitivity(model: Model, state: State) -> Sensitivity:
-    """Exact derivatives of a converged state with respect to its command.
+    """Exact derivatives of a converged state of a model with respect to its command.
 
     Closed contacts stay closed and open ones open, sticking ones stick and sliding ones slide (one-sided where that
     changes); slack cables stay slack. Contact forces turn and wander on curved obstacles, and friction follows the slip

@@ -90,6 +90,13 @@ def sweep(
     """Take a model quasi-statically through commands, each equilibrium started from the one before.
 
     The times of the trajectory count the commands 0, 1, 2, ...
+
+    Args:
+        model: any model.
+        commands: one per state, each as `equilibrium` takes it.
+        obstacles: what is in the way.
+        start: state to begin from; the rest pose if None.
+        progress: called with the share that is done, 0 to 1.
     """
     if isinstance(commands, str | Mapping) or not isinstance(commands, Iterable):
         raise ArgumentError("commands", f"a {type(commands).__name__}", "one command after the other, in a list")

@@ -54,7 +54,14 @@ def plot_sweep(
 
 
 def plot_trajectory(robot: Any, trajectory: Any, path: str | Path, *, title: str = "") -> Path:
-    """Plot efforts and displacements of all actuators over time, one panel per unit."""
+    """Plot efforts and displacements of all actuators over time, one panel per unit.
+
+    Args:
+        robot: whose actuators they are.
+        trajectory: what `simulate`, `sweep` or `follow` returned.
+        path: of the picture.
+        title: above it.
+    """
     groups: dict[tuple[str, str], list[tuple[str, Array]]] = {}
     time = np.asarray(trajectory.time, float)
     for i, actuator in enumerate(robot.actuators):

@@ -50,7 +50,7 @@ class Picture:
         chambers: surface (vertices, triangles) of each chamber by name.
         obstacles: surfaces of the obstacles, in order.
         fixations: points that are held (f, 3).
-        points: position of each named point.
+        points: position of each named point [m] (3,).
         contact_points: where contacts are (c, 3).
         contact_forces: force that each contact applies to the body [N] (c, 3).
     """
