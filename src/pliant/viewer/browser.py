@@ -21,8 +21,10 @@ import numpy as np
 from pliant.errors import ArgumentError, MissingExtraError, PliantError, UnknownNameError
 from pliant.models.contract import Model
 from pliant.state import Command, State
+from pliant.viewer.crowd import Crowd
 from pliant.viewer.panel import Panel
 from pliant.viewer.readings import misses, reading_html
+from pliant.viewer.rehearsal import rehearse
 from pliant.viewer.replay import Replay
 from pliant.viewer.scene import Picture, Scene, states_of
 from pliant.viewer.stage import Stage
@@ -34,6 +36,8 @@ BUSY_AFTER = 0.5  # [s]
 PATIENCE = 0.3  # [s] a release that takes longer to converge is given up for a newer wish
 SLIDER_PATIENCE = 2.0  # [s] the same for sliders, whose every solve converges: shorter ones are shown on the way
 DRAG_ITERATIONS = 4  # of the inverse while the mouse moves; the release converges
+END_PATIENCE = 2.0  # [s] for what still runs when the viewer is stopped
+STRIDE = 0.03  # how far an obstacle comes near the robot between two solves, relative to its size
 
 
 def view(
@@ -114,7 +118,8 @@ class ViewerServer:
         self._solve, self._limits = solve or statics, tuple(limits)
         self._invert = invert or inverse
         self.scene = Scene(model, obstacles=obstacles)
-        self._obstacles = list(obstacles)
+        self._crowd = Crowd(obstacles, stride=STRIDE * self.scene.size)
+        self._known = self._good_known = self._crowd.begin  # where the shown and the last good state met the obstacles
         self._states = [] if state_or_trajectory is None else states_of(state_or_trajectory)
         self._state = self._states[0] if self._states else self._unactuated()
         self._rest_state = self._good = self._state
@@ -133,6 +138,8 @@ class ViewerServer:
         self._panel = Panel(self, targets=targets)
         self._replay = Replay(self, self._states) if len(self._states) > 1 else None
         self._worker.submit("draw", lambda: self._show(self._state))
+        if self._invert is inverse and self._panel.aimed_targets():
+            self._worker.submit("rehearse", self._rehearse)
 
     # ---- what a user reads and assigns ------------------------------------------------------
     @property
@@ -197,7 +204,7 @@ class ViewerServer:
     @property
     def obstacles(self) -> tuple[Any, ...]:
         """The obstacles as they are now (they can be dragged)."""
-        return tuple(self._obstacles)
+        return self._crowd.at(self._crowd.wish)
 
     @property
     def frame(self) -> int:
@@ -223,13 +230,13 @@ class ViewerServer:
         """Show a state that was computed elsewhere."""
         if np.shape(state.q) != np.shape(self._state.q):
             raise ArgumentError("state", f"q has shape {np.shape(state.q)}", f"{np.shape(self._state.q)}")
-        self._worker.submit("draw", lambda: self._accept(state))
+        self._worker.submit("draw", lambda: self._accept(state, known=self._crowd.wish))
 
     def show_frame(self, state: State) -> None:
         """Show a state of a trajectory and move the sliders along."""
         self._panel.command = np.asarray(state.u, float)
         self._reaching = False
-        self._worker.submit("draw", lambda: self._accept(state))
+        self._worker.submit("draw", lambda: self._accept(state, known=self._crowd.wish))
 
     def wait(self, timeout: float | None = 60.0) -> bool:
         """Wait until all that was asked is solved and sent; False if the timeout [s] passed first."""
@@ -247,8 +254,9 @@ class ViewerServer:
         self._ended.set()
         if self._replay:
             self._replay.stop()
-        self._worker.stop()
-        self._painter.stop()
+        self._panel.say_goodbye()
+        self._worker.stop(END_PATIENCE)
+        self._painter.stop(END_PATIENCE)
         with contextlib.redirect_stdout(io.StringIO()):
             self.server.stop()
 
@@ -261,29 +269,23 @@ class ViewerServer:
     # ---- wishes; called from the page's threads ---------------------------------------------
     def request_solve(self) -> None:
         """Solve for the sliders, as soon as the solver is free; only the latest request counts."""
-        u, obstacles = self._panel.command, self._active_obstacles()
+        u, wish = self._panel.command, self._wished_contact()
         self._reaching = False
         if self._replay:
             self._replay.playing = False
-        self._worker.submit("solve", lambda: self._run_solve(u, obstacles))
+        self._worker.submit("solve", lambda: self._run_solve(u, wish))
 
     def request_inverse(self, *, final: bool = True, search: str = "local") -> None:
         """Reach for the targets; fewer iterations while a drag goes on, `search` as in `pliant.invert`."""
-        targets, obstacles = self._panel.aimed_targets(), self._active_obstacles()
+        targets, wish = self._panel.aimed_targets(), self._wished_contact()
         held = self._panel.limits_on
         self._reaching = True
-        options = {
-            "obstacles": obstacles,
-            "limits": self._limits if held else (),
-            "own_limits": held,
-            **({} if final else {"iterations": DRAG_ITERATIONS}),
-            **({} if search == "local" else {"search": search}),
-        }
-        if final and self._invert is inverse:  # a drag's few iterations are never in vain: they move the robot
-            options["stale"] = self._stale
+        options: dict[str, Any] = {"limits": self._limits if held else (), "own_limits": held}
+        if search != "local":
+            options["search"] = search
         if self._replay:
             self._replay.playing = False
-        self._worker.submit("solve", lambda: self._run_inverse(targets, options, final=final))
+        self._worker.submit("solve", lambda: self._run_inverse(targets, wish, options, final=final))
 
     def request_again(self, *, final: bool = True) -> None:
         """Solve again after the scene changed: for the targets if they were dragged last, else for the sliders."""
@@ -298,55 +300,98 @@ class ViewerServer:
         self._panel.command = np.asarray(self._rest_state.u, float)
         if self._replay:
             self._replay.frame = 0
-        self._worker.submit("solve", lambda: self._accept(self._rest_state))
+        self._worker.submit("solve", lambda: self._accept(self._rest_state, known=self._crowd.begin))
 
-    def move_obstacle(self, index: int, obstacle: Any, *, final: bool = True) -> None:
-        """Replace an obstacle and solve again (see `request_again`)."""
-        self._obstacles[index] = obstacle
+    def move_obstacle(self, index: int, step: Array, *, final: bool = True) -> None:
+        """Move an obstacle by a step [m] (3,) and solve again (see `request_again`)."""
+        self._crowd.drag(index, step)
         self.request_again(final=final)
 
     def redraw(self) -> None:
         """Draw the present state again (after a change of colours, ...)."""
         self._worker.submit("draw", lambda: self._show(self._state))
 
+    def cast_shadows(self, on: bool) -> None:
+        """Draw with shadows or without."""
+        self._stage.cast_shadows(on)
+
     # ---- work; only on the solver's thread ----------------------------------------------------
-    def _run_solve(self, u: Array, obstacles: tuple[Any, ...]) -> None:
+    def _run_solve(self, u: Array, wish: Array | None) -> None:
         interrupt = {"stale": partial(self._stale, SLIDER_PATIENCE)} if self._solve is statics else {}
         with self._busy(), contextlib.suppress(Superseded):
-            state = self._solve(self.model, u, obstacles=obstacles, start=self._state, **interrupt)
-            if state.elapsed == 0.0:
-                state = state.but(elapsed=time.perf_counter() - self._began)
-            if state.ok and np.isfinite(state.q).all():
-                self._accept(state)
-            else:
-                self._fail(str(state.status))
+            for known, last in self._strides(wish):
+                state = self._solve(
+                    self.model, u, obstacles=self._met(known), start=self._state, **interrupt
+                )
+                if not (state.ok and np.isfinite(state.q).all()):
+                    return self._fail(str(state.status))
+                if state.elapsed == 0.0:
+                    state = state.but(elapsed=time.perf_counter() - self._began)
+                self._accept(state, known=known)
+                if not last and self._worker.waiting("solve"):
+                    return None  # that one goes on from here
 
-    def _run_inverse(self, targets: list[Any], options: Mapping[str, Any], *, final: bool) -> None:
+    def _rehearse(self) -> None:
+        """Let the first drag find all that it needs loaded; what goes wrong here is told by the drag itself."""
+        touch = len(self._crowd) > 0 and not self._forceless
+        with self._busy("Getting ready: on a new machine this takes a minute."), contextlib.suppress(Exception):
+            rehearse(self.model, self._state, self._panel.aimed_targets(), contact=touch)
+        self._panel.show_idle()
+
+    def _run_inverse(
+        self, targets: list[Any], wish: Array | None, options: Mapping[str, Any], *, final: bool
+    ) -> None:
+        on_the_way: dict[str, Any] = {**options, "iterations": DRAG_ITERATIONS}
+        # A drag's few iterations are never in vain: they move the robot. Only the end of the viewer ends them.
+        at_the_end = dict(options) if final else on_the_way
+        if self._invert is inverse:
+            on_the_way["stale"] = self._ended.is_set
+            at_the_end["stale"] = self._stale if final else self._ended.is_set
         with self._busy(), contextlib.suppress(Superseded):
-            command = self._invert(self.model, self._state, targets, **options)
-            if final and not command.ok and self._state is not self._rest_state:
-                # Far from its limits, or wedged behind an obstacle: the first state may be a better start.
-                fresh = self._invert(self.model, self._rest_state, targets, **options)
-                command = fresh if fresh.ok else command
-            self._take(command, targets, final=final)
+            for known, last in self._strides(wish):
+                now = {**(at_the_end if last else on_the_way), "obstacles": self._met(known)}
+                command = self._invert(self.model, self._state, targets, **now)
+                if final and last and not command.ok and self._state is not self._rest_state:
+                    # Far from its limits, or wedged behind an obstacle: the first state may be a better start.
+                    fresh = self._invert(self.model, self._rest_state, targets, **now)
+                    command = fresh if fresh.ok else command
+                taken = self._take(command, targets, known, final=final and last)
+                if not taken or (not last and self._worker.waiting("solve")):
+                    return  # that one goes on from here
+
+    def _strides(self, wish: Array | None) -> Iterator[tuple[Array | None, bool]]:
+        """Places of the obstacles on the way to where they are wished, and whether it is the last; None: no contact."""
+        while True:
+            if wish is None or np.array_equal(wish, self._known):
+                yield wish, True
+                return
+            known = self._crowd.towards(self._known, wish, self.model.skin_positions(self._state.q))
+            yield known, known is wish
+            if known is wish:
+                return
+
+    def _met(self, known: Array | None) -> tuple[Any, ...]:
+        return () if known is None else self._crowd.at(known)
 
     def _stale(self, patience: float = PATIENCE) -> bool:
-        """Whether the solve that runs is worth no more: it has had its time [s], and a newer wish waits."""
-        return time.perf_counter() - self._began > patience and self._worker.waiting("solve")
+        """Whether the solve that runs is worth no more: it has had its time [s] and a newer wish waits, or all ends."""
+        late = time.perf_counter() - self._began > patience
+        return self._ended.is_set() or (late and self._worker.waiting("solve"))
 
-    def _take(self, command: Command, targets: list[Any], *, final: bool) -> None:
+    def _take(self, command: Command, targets: list[Any], known: Array | None, *, final: bool) -> bool:
         # While a drag goes on a few iterations only approach; the release must converge or says so.
         if not np.isfinite(command.state.q).all() or (final and not command.ok):
             self._fail(str(command.status))
-            return
+            return False
         self._panel.command = np.asarray(command.u, float)
         self._aimed = tuple(targets)
-        self._accept(command.state, command=command)
+        self._accept(command.state, command=command, known=known)
+        return True
 
     @contextlib.contextmanager
-    def _busy(self) -> Iterator[None]:
+    def _busy(self, words: str = "Solving ...") -> Iterator[None]:
         """Tell the page when a solve takes long (the first one of a machine compiles kernels)."""
-        timer = threading.Timer(BUSY_AFTER, self._panel.show_busy)
+        timer = threading.Timer(BUSY_AFTER, self._panel.show_busy, (words,))
         timer.daemon = True
         timer.start()
         self._began = time.perf_counter()
@@ -354,17 +399,20 @@ class ViewerServer:
             yield
         finally:
             timer.cancel()
+            timer.join()  # or its words could come after the answer
 
-    def _accept(self, state: State, *, command: Command | None = None) -> None:
+    def _accept(self, state: State, *, command: Command | None = None, known: Array | None = None) -> None:
+        """Show a state; `known`: where it met the obstacles, None if it did not."""
         self._state, self._command, self._trouble = state, command, ""
+        self._known = self._known if known is None else known
         if state.ok:
-            self._good = state
+            self._good, self._good_known = state, self._known
         self._show(state)
 
     def _fail(self, words: str) -> None:
         self._trouble = words[:1].upper() + words[1:]
         if self._state is not self._good:  # a drag had left it between two equilibria
-            self._state, self._command = self._good, None
+            self._state, self._known, self._command = self._good, self._good_known, None
             self._panel.command = np.asarray(self._good.u, float)
             self.redraw()
         self._panel.readings = reading_html(
@@ -394,14 +442,14 @@ class ViewerServer:
         self._panel.colour_bar(picture, self._stage.span)
         self._drawn += 1
 
-    def _active_obstacles(self) -> tuple[Any, ...]:
-        return tuple(self._obstacles) if self._panel.contact_on else ()
+    def _wished_contact(self) -> Array | None:
+        return self._crowd.wish if self._panel.contact_on else None
 
     def _unactuated(self) -> State:
         """The equilibrium without actuation; the rest shape if there is none."""
         u = np.zeros(self.model.nu)
         try:
-            state = self._solve(self.model, u, obstacles=tuple(self._obstacles), start=None)
+            state = self._solve(self.model, u, obstacles=self.obstacles, start=None)
             if state.ok:
                 return state
         except PliantError:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import time
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -10,7 +11,7 @@ import numpy as np
 
 from pliant.models.contract import Model
 from pliant.viewer import colours
-from pliant.viewer.readings import colour_bar_html, dial, hint_html
+from pliant.viewer.readings import colour_bar_html, dial, hint_html, note_html
 from pliant.viewer.scene import PLAIN_FIELD, PLANE_REACH, Picture, has_surface, obstacle_surface
 
 if TYPE_CHECKING:
@@ -19,6 +20,8 @@ if TYPE_CHECKING:
 Array = np.ndarray
 SEE_THROUGH = 0.35
 GIZMO = 0.16  # size of a gizmo, relative to the robot
+BUSY = "<!-- busy -->"  # ends the note that work is under way
+GOODBYE = 0.1  # [s] for the last words to arrive
 
 
 class Panel:
@@ -71,6 +74,8 @@ class Panel:
             self._bar = gui.add_html("")
             self._see_through = gui.add_checkbox("see through", False)
             self._points = gui.add_checkbox("named points", True)
+            shadows = gui.add_checkbox("shadows", False, hint="slow where the browser draws without a graphics card")
+            shadows.on_update(lambda e: viewer.cast_shadows(bool(shadows.value)))
         self._add_targets()
         self._obstacle_centres: dict[int, Array] = {}
         for i, obstacle in enumerate(viewer.obstacles):
@@ -136,10 +141,23 @@ class Panel:
     def readings(self, html: str) -> None:
         self._readings.content = html
 
-    def show_busy(self) -> None:
-        """Say that a solve is under way; the next readings replace it."""
-        note = '<div style="padding:2px 12px;color:#2e609c;font-weight:600">Solving ...</div>'
-        self._readings.content = note + self.readings
+    def show_busy(self, words: str) -> None:
+        """Say above the readings that work is under way; the next readings, or `show_idle`, take it away."""
+        self._readings.content = f"{note_html(words)}{BUSY}{self.readings.split(BUSY)[-1]}"
+
+    def show_idle(self) -> None:
+        """Take away what `show_busy` said."""
+        if BUSY in self.readings:
+            self.readings = self.readings.split(BUSY)[-1]
+
+    def say_goodbye(self) -> None:
+        """Tell open pages that nobody listens any more."""
+        if self._server.get_clients():
+            words = "The viewer has ended. Start it again and this page goes on."
+            self.readings = note_html(words) + self.readings.split(BUSY)[-1]
+            self._server.gui.set_panel_label(f"{self.viewer.robot.name} (ended)")
+            self._server.flush()
+            time.sleep(GOODBYE)
 
     def colour_bar(self, picture: Picture, span: tuple[float, float]) -> None:
         """Show the range of the colours."""
@@ -242,7 +260,7 @@ class Panel:
         if not (final or step.any()):
             return
         self._obstacle_centres[index] = position
-        self.viewer.move_obstacle(index, self.viewer.obstacles[index].moved(step), final=final)
+        self.viewer.move_obstacle(index, step, final=final)
 
     def _slider_moved(self, event: Any) -> None:
         if event.client_id is not None:  # not when the viewer itself moved it

@@ -227,6 +227,11 @@ def hint_html(*, targets: bool, obstacles: bool) -> str:
     return f'<div style="padding:2px 12px;font-size:12.5px;opacity:.7">{words}</div>'
 
 
+def note_html(words: str) -> str:
+    """A sentence about the page itself, as HTML."""
+    return f'<div style="padding:2px 12px;color:#2e609c;font-weight:600">{escape(words)}</div>'
+
+
 def colour_bar_html(field: str, unit: str, low: float, high: float) -> str:
     """A colour bar with its two ends as HTML."""
     stops = ",".join(f"rgb({r},{g},{b})" for r, g, b in (to_bytes(c) for c in colour_table(12)))
