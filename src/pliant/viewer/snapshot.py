@@ -104,7 +104,7 @@ def snapshot_image(
     title: str | None = None,
     supersample: int = 2,
 ) -> Array:
-    """The picture of `snapshot` as an array (height, width, 3) of bytes."""
+    """The picture of `snapshot` as an array (height, width, 3) of bytes; arguments as in `snapshot`."""
     width, height, factor = _check(size, supersample, opacity)
     scene = Scene(model, obstacles=obstacles)
     if state is None:
