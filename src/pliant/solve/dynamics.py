@@ -81,6 +81,7 @@ class Stepper:
         scheme: "alpha", "trapezoidal" or "euler".
         damping: numerical damping of "alpha" (spectral radius at infinity).
         alarm: distance below which a pair is treated as a possible contact [m].
+        contact_distance: distance at which surfaces touch [m].
         iterations: Newton iterations allowed per step.
     """
 
