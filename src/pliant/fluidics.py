@@ -38,11 +38,6 @@ def expanding_volume(volume: float, scale: float) -> Callable[[float], tuple[flo
     return at
 
 
-def chamber_volume(rest: float) -> Callable[[float], tuple[float, float]]:
-    """A model's chamber: the displacement is the volume gained [m^3]."""
-    return lambda x: (rest + x, 1.0)
-
-
 @dataclass(frozen=True, eq=False)
 class Reservoir:
     """A gas reservoir with a regulated inlet; states (pressure [Pa], mass [kg], integral of the error,

@@ -99,7 +99,6 @@ class Actuator:
     kind: ClassVar[str] = ""
     effort_unit: ClassVar[str] = "N"
     displacement_unit: ClassVar[str] = "m"
-    unilateral: ClassVar[bool] = False
 
     name: str
     drive: Drive = "effort"

@@ -53,7 +53,6 @@ class Symbolic:
         flops: multiply-adds of a numeric factorisation, the added zeros included.
         nnz: entries of the factor, the added zeros included.
         max_front: largest w + r.
-        max_rows: largest r.
         max_pivots: largest w.
         supernode_of: supernode of each column (n,).
         schedule: how the work is cut into tasks for threads.
@@ -78,7 +77,6 @@ class Symbolic:
     flops: float
     nnz: int
     max_front: int
-    max_rows: int
     max_pivots: int
     supernode_of: Ints
     schedule: Schedule
@@ -146,7 +144,6 @@ def analyse(pattern: SymmetricPattern) -> Symbolic:
         flops=float((wf**3 / 6 + wf**2 * rf / 2 + wf * rf**2 / 2).sum()),
         nnz=int((w * (w + 1) // 2 + w * r).sum()),
         max_front=int((w + r).max(initial=0)),
-        max_rows=int(r.max(initial=0)),
         max_pivots=int(w.max(initial=0)),
         supernode_of=np.repeat(np.arange(w.size), w),
         schedule=plan(parent, first, row_ptr, rows),

@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Literal
-
 import numpy as np
 
 from pliant import checks
 from pliant.errors import ArgumentError
 
 Array = np.ndarray
-Plan = Literal["grid", "latin", "sobol", "active"]
 PLANS = ("grid", "latin", "sobol", "active")
 MAX_ROWS = 50_000_000
 

@@ -80,11 +80,8 @@ class CablePath:
         """Length pulled in [m]."""
         return self.rest_length - self.length(x)
 
-    def tensions(self, x: Array) -> Array:
-        """Tension in each span relative to the pulled end (n - 1,): 1 without friction."""
-        return self._shares(self._measure(x)[0])
-
     def _shares(self, direction: Array) -> Array:
+        """Tension in each span relative to the pulled end (n - 1,): 1 without friction."""
         out = np.ones(len(self._length))
         if self.friction:
             kernels.capstan(direction, self.friction, out)
