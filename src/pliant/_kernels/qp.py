@@ -18,6 +18,7 @@ FEASIBLE = 1e-11  # violation relative to the size of the numbers that enter the
 DEPENDENT = 1e-9  # sine of the angle below which a row counts as dependent on the active ones
 SINGULAR = 1e-10  # Cholesky pivot of the unit-diagonal Hessian below which proximal steps are used
 PROXIMAL = 1e-8  # their weight, relative to the unit diagonal
+FLAT = 1e-10  # slope, relative to the largest one, along which nothing is gained
 
 
 @njit(cache=True)
@@ -181,6 +182,11 @@ def dual_active_set(JT, x0, G, lower, upper, norm, guess, max_iterations, x, y, 
         q = _remove(JT, R, rows, signs, q, at)
         _point(JT, R, x0, G, lower, upper, rows, signs, q, x, u)
 
+    largest = 0.0
+    for i in range(m):
+        for bound in (lower[i], upper[i]):
+            if np.isfinite(bound):
+                largest = max(largest, abs(bound))
     status = ITERATION_LIMIT
     iteration = 0
     refined = False
@@ -199,13 +205,13 @@ def dual_active_set(JT, x0, G, lower, upper, norm, guess, max_iterations, x, y, 
             bad = max(low, high)
             if bad <= 0.0:
                 continue
-            bound = lower[i] if low > high else upper[i]
             if norm[i] == 0.0:
-                if bad > FEASIBLE * (1.0 + abs(bound)):
+                if bad > FEASIBLE * largest:  # zero times x: other bounds tell what is small
                     conflict[i] = True
                     _scatter(rows, signs, u, q, y, guess)
                     return INFEASIBLE, iteration
                 continue
+            bound = lower[i] if low > high else upper[i]
             bad /= norm[i]
             if bad > worst and bad > FEASIBLE * max(size, abs(bound) / norm[i]):
                 worst, p, sign = bad, i, (1 if low > high else -1)
@@ -345,7 +351,8 @@ def solve_dense_qp(Q, c, G, lower, upper, centre, guess, max_iterations):
     pull = 0.0
     for k in range(n):
         pull = max(pull, abs(cs[k]))
-    last = 0.0
+    last, leap = 0.0, 4.0
+    leapt = False
     steps, iterations = 0, 0
     status = ITERATION_LIMIT
     while steps < 60:
@@ -363,20 +370,28 @@ def solve_dense_qp(Q, c, G, lower, upper, centre, guess, max_iterations):
         for k in range(n):
             move = max(move, abs(x[k] - before[k]))
             size = max(size, abs(x[k]))
-            before[k] = x[k]
-        # weight * move is what remains in the stationarity condition; below this it is rounding, which
-        # makes the null space drift for ever, hence the slow growth of the threshold
-        if weight * move <= 3e-15 * steps * steps * (max(size, pull) if largest > 0.0 else pull):
+        slope = weight * move  # what remains in the stationarity condition
+        steep = pull > 0.0 and slope > 1e-8 * pull
+        steady = move >= 0.9 * last and not leapt and steps > 2
+        if (pull > 0.0 and size > 1e12 * pull) or (steady and steep and steps > 20):
+            status = UNBOUNDED
+            break
+        # below this it is rounding, which makes the null space drift for ever, hence the slow growth of the threshold
+        noise = 3e-15 * steps * steps * (max(size, pull) if largest > 0.0 else pull)
+        if slope <= (noise if steps < 60 else max(noise, FLAT * pull)) and not steep:
             status = OPTIMAL
             break
+        # a drift that does not slow down ends at a limit, or nowhere: the next step begins further and further down
+        ahead = leap if largest > 0.0 and steady and move > 0.99 * last and slope > FLAT * pull else 0.0
+        leap = 4.0 * leap if ahead > 0.0 else leap
+        for k in range(n):
+            before[k] = x[k] + ahead * (x[k] - before[k])
+        if not leapt:
+            last = move
+        leapt = ahead > 0.0
         if largest == 0.0:  # a linear program: larger and larger steps show whether it is bounded
             weight *= 0.1
             keep *= np.sqrt(10.0)
-        steady = steps > 20 and move >= 0.9 * last and weight * move > 1e-8 * pull
-        last = move
-        if steady or (pull > 0.0 and size > 1e12 * pull):
-            status = UNBOUNDED
-            break
     return x * scale, y, conflict, status, iterations, steps
 
 

@@ -11,7 +11,16 @@ import numpy as np
 from numba import njit
 
 from pliant._kernels.qp import INFEASIBLE, OPTIMAL, solve_dense_qp
-from pliant._kernels.qpcc_table import CLOSED, NORMAL, OPEN, close_together, outputs, restore_state, set_state
+from pliant._kernels.qpcc_table import (
+    CLOSED,
+    NORMAL,
+    OPEN,
+    close_together,
+    outputs,
+    quieten,
+    restore_rows,
+    set_state,
+)
 
 SOLVED, PIVOT_LIMIT, NO_START, NO_LIMITS = 0, 1, 2, 3
 VANISHING = 1e-12  # of the size of the numbers that enter a force: below it is rounding
@@ -212,7 +221,7 @@ def _candidates(y, first, state, third, order, goal, weight):
 
 @njit(cache=True)
 def _touching(T, at, step, x, state, order):
-    """Contacts whose force or gap vanishes at x."""
+    """Contacts whose force or gap vanishes at x, but for those that follow from others."""
     na = x.size
     n = 0
     for i in range(state.size):
@@ -221,7 +230,7 @@ def _touching(T, at, step, x, state, order):
         for j in range(na):
             slack += line[j] * x[j]
             size += abs(line[j] * x[j])
-        if slack <= 1e-9 * size:
+        if size > 0.0 and slack <= 1e-9 * size:
             order[n] = i
             n += 1
     return n
@@ -245,6 +254,7 @@ def pivot_search(problem, energy, proximal, reference, step, state, third, a, ma
     T, V = outputs(problem)
     L = np.zeros((mc + 1, mc + 1))
     rows = np.empty(mc + 1, np.int64)
+    held = rows.copy()
     k = 0
     wanted = state.copy()
     state[:] = OPEN
@@ -297,14 +307,22 @@ def pivot_search(problem, energy, proximal, reference, step, state, third, a, ma
                 break
         # 2. move there and solve
         before = state.copy()
+        held[:], held_before = rows, k
         backup[:, :] = T
         trial = guess.copy()
         if stage == _FIRST and k == 0:
             k = close_together(T, V, at, L, rows, state, wanted, step)
-        for i in range(nc):
-            if wanted[i] != state[i]:
-                k = set_state(T, V, at, L, rows, k, state, i, wanted[i], step)
-                trial[first + i] = 0
+        for opening in (True, False):  # what opens first may be what another contact depends on
+            for i in range(nc):
+                if wanted[i] != state[i] and (wanted[i] == OPEN) == opening:
+                    k = set_state(T, V, at, L, rows, k, state, i, wanted[i], step)
+                    trial[first + i] = 0
+        if stage != _FIRST and _seen(visited, count, state):  # dependent contacts stayed open
+            k = restore_rows(V, at, L, rows, k, held, held_before)
+            state[:] = before
+            T[:, :] = backup
+            continue
+        quieten(T, problem, at, rows, k, step)
         code, x2, value2, y2, used = solve_piece(
             T, problem, energy, proximal, reference, step, phase, x, trial
         )
@@ -339,9 +357,8 @@ def pivot_search(problem, energy, proximal, reference, step, state, third, a, ma
             stage = _SINGLE
             n = _candidates(y, first, state, third, order, goal, weight)
         else:
-            for i in range(nc):
-                if before[i] != state[i]:
-                    k = restore_state(V, at, L, rows, k, state, i, before[i], step)
+            k = restore_rows(V, at, L, rows, k, held, held_before)
+            state[:] = before
             T[:, :] = backup
     forces = np.zeros(mc)
     for b in range(k):

@@ -6,7 +6,7 @@ import numpy as np
 from numba import njit
 
 from pliant._kernels.complementarity import solve_lcp
-from pliant._kernels.qpcc_table import CLOSED, NORMAL, OPEN, close_together, restore_state, set_state
+from pliant._kernels.qpcc_table import CLOSED, NORMAL, OPEN, close_together, restore_rows, set_state
 
 
 @njit(cache=True)
@@ -43,9 +43,10 @@ def valid_states(problem, a, state, wanted, upgrade):
         for i in order:
             if state[i] != NORMAL:
                 continue
-            backup = T.copy()
+            backup, held, count = T.copy(), rows.copy(), k
             k = set_state(T, Wcc, at, L, rows, k, state, i, np.int8(CLOSED), step)
             if np.min(T[::3, 0]) < -1e-12 * np.max(np.abs(T)):
-                k = restore_state(Wcc, at, L, rows, k, state, i, np.int8(NORMAL), step)
+                k = restore_rows(Wcc, at, L, rows, k, held, count)
+                state[i] = NORMAL
                 T[:, :] = backup
     return max(0.0, -np.min(T[::3, 0])) / max(np.max(np.abs(T)), 1e-300) if nc else 0.0

@@ -3,6 +3,9 @@
 Contact i owns `step` consecutive rows (normal, or normal and two tangents) and is in one of the states OPEN (no force),
 CLOSED (all its rows held at zero) or NORMAL (only its normal row held). A Cholesky factor of the compliance of the held
 rows is updated row by row.
+
+A row that follows from those already held (the same wall given twice, more contacts than motions) is not held: its
+value is theirs, its force zero. Any other share of the force would be one of many that do the same.
 """
 
 from __future__ import annotations
@@ -14,7 +17,7 @@ OPEN, CLOSED, NORMAL = 0, 1, 2
 
 _SUMS = {"reassoc", "nsz", "contract"}  # sums in any order, so that they use vectors
 
-PIVOT_FLOOR = 1e-10  # smallest Cholesky pivot, relative: dependent contacts get this much extra compliance
+DEPENDENT = 1e-10  # part of its own compliance that the held rows leave to a row: below this it follows from them
 
 
 @njit(cache=True, fastmath=_SUMS)
@@ -30,7 +33,7 @@ def factor_add(L, rows, k, V, at, i):
         v = (V[i, at + rows[a]] - v) / line[a]
         new[a] = v
         norm += v * v
-    L[k, k] = np.sqrt(max(V[i, at + i] - norm, PIVOT_FLOOR * V[i, at + i]))
+    L[k, k] = np.sqrt(max(V[i, at + i] - norm, DEPENDENT * V[i, at + i]))
     rows[k] = i
     return k + 1
 
@@ -60,20 +63,25 @@ def factor_remove(L, rows, k, i):
     return k
 
 
+@njit(cache=True)
+def is_held(rows, k, i):
+    """Whether contact row i is among the k held ones."""
+    for a in range(k):  # noqa: SIM110 - compiled: a loop is what it becomes
+        if rows[a] == i:
+            return True
+    return False
+
+
 @njit(cache=True, fastmath=_SUMS)
 def flip_row(T, V, at, L, rows, k, i):
     """Swap contact row i between held (its line of T is its force) and free (its line of T is its value).
 
-    T (R, na+1): every output (effectors, strokes, extra rows, contact rows from line `at` on) as an affine
-    function of the efforts. V (mc, R): effect of each contact force on every output. Only one column of the
-    inverse of the active block is needed: O(k^2 + k R). Returns the new k.
+    A row that depends on those held stays free. T (R, na+1): every output (effectors, strokes, extra rows, contact
+    rows from line `at` on) as an affine function of the efforts. V (mc, R): effect of each contact force on every
+    output. Only one column of the inverse of the active block is needed: O(k^2 + k R). Returns the new k.
     """
     R, n = T.shape
-    held = False
-    for a in range(k):
-        if rows[a] == i:
-            held = True
-            break
+    held = is_held(rows, k, i)
     if held:
         k = factor_remove(L, rows, k, i)
     z = np.empty(k)
@@ -97,7 +105,11 @@ def flip_row(T, V, at, L, rows, k, i):
             column[j] -= f * line[j]
     for a in range(k):
         column[at + rows[a]] = -z[a]
-    own = max(column[at + i], PIVOT_FLOOR * V[i, at + i])
+    own = column[at + i]
+    if own <= DEPENDENT * V[i, at + i]:
+        if not held:
+            return k
+        own = DEPENDENT * V[i, at + i]  # it was independent when it was taken: rounding
     column[at + i] = 0.0
     force = np.empty(n)
     for c in range(n):
@@ -116,28 +128,50 @@ def flip_row(T, V, at, L, rows, k, i):
 
 @njit(cache=True)
 def set_state(T, V, at, L, rows, k, state, i, new, step):
-    """Move contact i to state `new`, keeping table and factor up to date; returns the new k."""
-    old = state[i]
+    """Move contact i to state `new`, keeping table and factor up to date; returns the new k.
+
+    A contact of one row that depends on the held ones stays open.
+    """
     for x in range(step):
-        was = old == CLOSED or (old == NORMAL and x == 0)
         will = new == CLOSED or (new == NORMAL and x == 0)
-        if was != will:
+        if is_held(rows, k, step * i + x) != will:
             k = flip_row(T, V, at, L, rows, k, step * i + x)
-    state[i] = new
+    state[i] = new if step > 1 or is_held(rows, k, i) else OPEN
     return k
 
 
 @njit(cache=True)
-def restore_state(V, at, L, rows, k, state, i, old, step):
-    """As `set_state` for the factor alone, where the table is taken from a copy; returns the new k."""
-    for x in range(step):
-        is_held = state[i] == CLOSED or (state[i] == NORMAL and x == 0)
-        was_held = old == CLOSED or (old == NORMAL and x == 0)
-        if is_held and not was_held:
-            k = factor_remove(L, rows, k, step * i + x)
-        elif was_held and not is_held:
-            k = factor_add(L, rows, k, V, at, step * i + x)
-    state[i] = old
+def quieten(T, problem, at, rows, k, step):
+    """Set what rounding left of normal rows that follow from the held ones to what it stands for: a constant gap.
+
+    Else a piece would have to keep the sign of noise.
+    """
+    Wca, dc = problem[6], problem[8]
+    na = Wca.shape[1]
+    largest = 0.0
+    for i in range(dc.size):
+        largest = max(largest, abs(dc[i]))
+    for i in range(0, dc.size, step):
+        line = T[at + i]
+        left, own = 0.0, 0.0
+        for j in range(na):
+            left += line[j] * line[j]
+            own += Wca[i, j] * Wca[i, j]
+        if left <= 1e-18 * own and not is_held(rows, k, i):
+            line[:na] = 0.0
+            if abs(line[na]) <= 1e-9 * largest:
+                line[na] = 0.0
+
+
+@njit(cache=True)
+def restore_rows(V, at, L, rows, k, wanted, count):
+    """Bring the factor back to the first `count` rows of `wanted`, where the table is taken from a copy; returns k."""
+    for a in range(k - 1, -1, -1):
+        if not is_held(wanted, count, rows[a]):
+            k = factor_remove(L, rows, k, rows[a])
+    for a in range(count):
+        if not is_held(rows, k, wanted[a]):
+            k = factor_add(L, rows, k, V, at, wanted[a])
     return k
 
 
@@ -154,7 +188,7 @@ def close_together(T, V, at, L, rows, state, wanted, step):
             if wanted[i] == CLOSED or (wanted[i] == NORMAL and x == 0):
                 k = factor_add(L, rows, k, V, at, step * i + x)
                 own = V[step * i + x, at + step * i + x]
-                if L[k - 1, k - 1] ** 2 <= 1e2 * PIVOT_FLOOR * own:
+                if L[k - 1, k - 1] ** 2 <= 1e2 * DEPENDENT * own:
                     return 0
     for i in range(state.size):
         state[i] = wanted[i]

@@ -290,16 +290,15 @@ def piece_qp(problem: QPCC, states: ArrayLike, *, reduced: bool = True) -> QP:
         block = problem.Wcc[np.ix_(held, held)]
         solved = held_response(block, np.column_stack([problem.Wca[held], problem.dc[held]]))
         Z[na:][held], z[na:][held] = -solved[:, :na], -solved[:, na]
-    Qr = Z.T @ Q @ Z
-    return QP(
-        0.5 * (Qr + Qr.T),
-        Z.T @ (Q @ z + c),
-        G=G @ Z,
-        lower=lower - G @ z,
-        upper=upper - G @ z,
-        lo=low,
-        hi=high,
-    )
+    Qr, rows, fixed = Z.T @ Q @ Z, G @ Z, G @ z
+    lower, upper = lower - fixed, upper - fixed
+    # gaps that follow from the held ones are constant: what is left of their rows is noise, not to be held to its sign
+    gaps = len(rows) - len(state) + np.flatnonzero(~closed)
+    own = np.linalg.norm(problem.Wca[::step][~closed], axis=1)
+    still = gaps[np.linalg.norm(rows[gaps], axis=1) <= 1e-9 * own]
+    rows[still] = 0.0
+    lower[still[np.abs(lower[still]) <= 1e-9 * np.abs(problem.dc).max(initial=0.0)]] = 0.0
+    return QP(0.5 * (Qr + Qr.T), Z.T @ (Q @ z + c), G=rows, lower=lower, upper=upper, lo=low, hi=high)
 
 
 def as_states(problem: QPCC, states: ArrayLike) -> States:
