@@ -62,3 +62,16 @@ def projected(viewer, point):
     local = tf.SO3(camera.wxyz).as_matrix().T @ (np.asarray(point) - camera.position)
     focal = 0.5 * HEIGHT / np.tan(camera.fov / 2)
     return WIDTH / 2 + focal * local[0] / local[2], HEIGHT / 2 + focal * local[1] / local[2]
+
+
+def projected_at_first(scene, point):
+    """Pixel of a point as the camera of a page begins; for a viewer in another process."""
+    from pliant.viewer.stage import FIELD_OF_VIEW, first_view
+
+    position, look_at = first_view(scene)
+    forward = (look_at - position) / np.linalg.norm(look_at - position)
+    right = np.cross(forward, UP)
+    right /= np.linalg.norm(right)
+    local = np.asarray(point) - position
+    focal = 0.5 * HEIGHT / np.tan(FIELD_OF_VIEW / 2) / (local @ forward)
+    return WIDTH / 2 + focal * (local @ right), HEIGHT / 2 - focal * (local @ np.cross(right, forward))

@@ -1,6 +1,7 @@
 """Settings of all tests."""
 
 import os
+import shutil
 
 import numpy  # noqa: F401  so that its BLAS is there to be set
 import pytest
@@ -31,3 +32,29 @@ def factorisations(monkeypatch):
 
     monkeypatch.setattr(SupernodalFactor, "__init__", counted)
     return done
+
+
+@pytest.fixture(scope="session")
+def chromium():
+    """A headless Chromium that reaches nothing but this machine."""
+    path = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
+    if path is None:
+        pytest.skip("no chromium on this machine (Debian: apt install chromium)")
+    api = pytest.importorskip(
+        "playwright.sync_api", reason="playwright is not installed (pip install playwright)"
+    )
+    with api.sync_playwright() as playwright:
+        browser = playwright.chromium.launch(
+            executable_path=path,
+            args=[
+                "--no-sandbox",
+                "--use-angle=swiftshader",
+                "--enable-unsafe-swiftshader",
+                "--ignore-gpu-blocklist",
+                "--disable-background-networking",
+                "--disable-component-update",
+                "--no-first-run",
+            ],
+        )
+        yield browser
+        browser.close()

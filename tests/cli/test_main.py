@@ -1,4 +1,6 @@
 import json
+import re
+import shlex
 import subprocess
 import sys
 
@@ -32,7 +34,39 @@ def test_every_command_has_help(command: str, capsys) -> None:
     with pytest.raises(SystemExit) as stopped:
         main([command, "--help"])
     assert stopped.value.code == 0
-    assert command in capsys.readouterr().out
+    told = capsys.readouterr().out
+    assert command in told
+    assert "exit codes: 0 success" in told
+
+
+def subparsers() -> dict:
+    return next(a for a in build_parser()._actions if hasattr(a, "choices") and a.choices).choices
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_every_option_says_what_it_does(command: str) -> None:
+    assert all(a.help for a in subparsers()[command]._actions)
+
+
+def shown_lines() -> list[str]:
+    """The examples in the help of all commands, without their remarks."""
+    texts = [build_parser().description, *(p.description for p in subparsers().values())]
+    lines = [line.strip() for text in texts for line in text.splitlines()]
+    return [re.split(r"  +| &", line)[0] for line in lines if line.startswith("pliant ")]
+
+
+def test_examples_in_help_can_be_typed() -> None:
+    lines = shown_lines()
+    assert len(lines) > 40
+    assert {line.split()[1] for line in lines} == set(COMMANDS)
+    for line in lines:
+        args = build_parser().parse_args(shlex.split(line)[1:])
+        swept = getattr(args, "sweep", None) or []
+        given = [*getattr(args, "values", []), *getattr(args, "ranges", []), *swept]
+        names = [part.partition("=")[0] for text in given for part in text.split(",")]
+        if names:
+            actuators = robots.get(args.robot)().actuator_names
+            assert set(names) <= set(actuators), line
 
 
 def test_no_command_prints_help(capsys) -> None:

@@ -25,7 +25,7 @@ RUBBISH = {
               "trunk --obstacle sphere:1mm,2mm,3mm,1mm", "trunk --obstacle plane:0,0,0,0,0,0",
               "trunk --obstacle no.stl", "trunk --obstacle sphere:0,0,0,1kPa",
               "trunk --target 1,2", "trunk --target a,b,c", "trunk --target nan,0,0",
-              "trunk --path {file}",
+              "trunk --path {file}", "trunk --target 1e308,0,0", "trunk --target 0,0,1e10mm",
               "trunk --path {folder}", "trunk --target 0,0,0 --point nose", "--target 0,0,0",
               "--model {model} --target 0,0,0", "{model} --model {model} --target 0,0,0",
               "trunk --model nothing.pliant --target 0,0,0", "trunk --target 0,0,0 --out x",
@@ -44,7 +44,7 @@ RUBBISH = {
              "finger --port 99999999 --no-browser",
              "finger --set cable=x --no-browser", "--model {model} --no-browser"],
     "mesh": ["", "blob:1", "box:1,2", "box:a,b,c", "box:-1,1,1", "{file}", "{folder}", "box:1,1,1 --size 0",
-             "box:1,1,1 --size nan"],
+             "box:1,1,1 --size nan", "box:1e300,1,1", "box:nan,1,1", "box:1,1,1 --out {folder}/x.txt"],
     "examples": ["no_such_example", "--folder {folder}", "--folder {file}"],
     "bench": ["no_such_benchmark", "--folder {folder}"],
     "warmup": ["extra"],
@@ -116,6 +116,45 @@ def test_errors_are_json_too(places, capsys) -> None:
 def test_endings_of_files_are_checked_before_anything_is_read(text, ending, places, capsys) -> None:
     assert main(text.format(**places).split()) == 2
     assert f"ends in {ending}" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "simulate finger --out {place}",
+        "reach finger --target 0,0,0 --out {place}",
+        "mesh box:1,1,1 --out {place}.vtu",
+        "sample finger --out {place}.h5",
+        "train {h5} --out {place}.pliant",
+        "report {model} --out {place}.html",
+    ],
+)
+@pytest.mark.parametrize("kind", ["a folder", "below a file"])
+def test_what_cannot_be_written_is_refused_before_anything_is_computed(text, kind, places, tmp_path, capsys) -> None:
+    text = text if "}." in text else text.replace("{place}", "{place}.npz")
+    name = text.format(place=tmp_path / "taken", **places).split()[-1]
+    if kind == "a folder":
+        Path(name).mkdir()
+    else:
+        text, name = text.replace("{place}", "{place}/x"), name.replace("taken", "taken/x")
+        (tmp_path / "taken").write_text("")
+    before = sorted(tmp_path.rglob("*"))
+    assert main(text.format(place=tmp_path / "taken", **places).split()) == 2
+    err = capsys.readouterr().err
+    assert "folder" in err
+    assert name in err
+    assert sorted(tmp_path.rglob("*")) == before
+
+
+def test_the_system_s_own_complaints_are_one_sentence(capsys, monkeypatch) -> None:
+    from pliant.cli import info
+
+    def full(args):
+        raise OSError(28, "No space left on device", "/tmp/run.npz")
+
+    monkeypatch.setattr(info, "run", full)
+    assert main(["info", "finger"]) == 2
+    assert capsys.readouterr().err == "pliant: /tmp/run.npz: No space left on device\n"
 
 
 def test_a_refused_sample_does_not_block_the_corrected_command(places, capsys) -> None:

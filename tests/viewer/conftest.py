@@ -1,4 +1,4 @@
-"""A small analytic model for the viewer's tests: a box that bends, and a headless Chromium.
+"""A small analytic model for the viewer's tests: a box that bends.
 
 The box satisfies the drawing part of the contract; its solve is a formula, so tests of the viewer do not
 depend on any solver.
@@ -7,7 +7,6 @@ depend on any solver.
 from __future__ import annotations
 
 import itertools
-import shutil
 from dataclasses import dataclass
 from types import SimpleNamespace
 
@@ -231,29 +230,3 @@ def ball():
 def sweep(box):
     times, pulls = np.linspace(0, 2, 41), np.linspace(0, 0.028, 41)
     return [box.solve(box, np.array([d, 0.0])).but(time=t) for t, d in zip(times, pulls)]
-
-
-@pytest.fixture(scope="session")
-def chromium():
-    """A headless Chromium that reaches nothing but this machine."""
-    path = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
-    if path is None:
-        pytest.skip("no chromium on this machine (Debian: apt install chromium)")
-    api = pytest.importorskip(
-        "playwright.sync_api", reason="playwright is not installed (pip install playwright)"
-    )
-    with api.sync_playwright() as playwright:
-        browser = playwright.chromium.launch(
-            executable_path=path,
-            args=[
-                "--no-sandbox",
-                "--use-angle=swiftshader",
-                "--enable-unsafe-swiftshader",
-                "--ignore-gpu-blocklist",
-                "--disable-background-networking",
-                "--disable-component-update",
-                "--no-first-run",
-            ],
-        )
-        yield browser
-        browser.close()

@@ -40,6 +40,12 @@ first steps:
   pliant info finger                           what a robot is made of
   pliant simulate finger --set cable=18mm      pull its cable by 18 mm
   pliant view finger                           in the browser, with sliders
+  pliant reach trunk                           in the browser: drag its tip, drag a ball into it
+  pliant reach trunk --target 50,20,180mm      the same as numbers
+"""
+#: Below the help of every command; the whole story is in docs/cli.md.
+_CODES = """exit codes: 0 success; 1 no answer, or not the one asked for (it is printed all the same);
+  2 wrong input; 3 a mistake of pliant itself; 130 interrupted
 """
 
 
@@ -70,6 +76,8 @@ def main(argv: Sequence[str] | None = None) -> int:
         text = str(error) or type(error).__name__
         if isinstance(error, FileError) and len(error.problems) == 1:
             text = f"{error.path}: {error.problems[0]}"
+        elif isinstance(error, OSError) and error.filename is not None and error.strerror:
+            text = f"{error.filename2 or error.filename}: {error.strerror}"
         if not expected:
             text = f"pliant failed: {type(error).__name__}: {text} (--debug shows where)"
         if as_json:
@@ -91,6 +99,7 @@ def build_parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
         prog="pliant",
         description=_DESCRIPTION,
+        epilog=_CODES,
         parents=[shared],
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
@@ -104,6 +113,7 @@ def build_parser() -> argparse.ArgumentParser:
             name,
             help=text.splitlines()[0].rstrip("."),
             description=text,
+            epilog=_CODES,
             parents=[shared],
             formatter_class=argparse.RawDescriptionHelpFormatter,
         )

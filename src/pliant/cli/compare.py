@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Any
 
 from pliant.cli.console import emit, table
-from pliant.cli.inputs import add_robot, catalogued, check_ending, load_robot, own_contacts, parse_commands
+from pliant.cli.inputs import add_robot, catalogued, check_output, load_robot, own_contacts, parse_commands
 from pliant.errors import ArgumentError
 
 
@@ -36,7 +36,7 @@ def run(args: argparse.Namespace) -> int:
     """Solve with both models and report the differences."""
     import numpy as np
 
-    check_ending("--picture", args.picture, ".png")
+    check_output("--picture", args.picture, ".png")
     robot = load_robot(args)
     values, entry = parse_commands(robot, args.values), catalogued(args)
     if not values:

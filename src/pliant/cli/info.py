@@ -79,6 +79,11 @@ def describe(robot: Robot) -> dict[str, Any]:
         ],
         "points": {p.name: p.position for p in robot.points},
         "sensors": [s.name for s in robot.sensors],
+        "units": {
+            **{k: "m" for k in ("points", "bounds", "length", "radius")},
+            **{k: "m^3" for k in ("volume", "cavities")},
+            **{"gravity": "m/s^2", "young": "Pa", "density": "kg/m^3", "mass": "kg"},
+        },
     }
 
 

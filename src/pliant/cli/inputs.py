@@ -5,11 +5,12 @@ from __future__ import annotations
 import argparse
 import ast
 import inspect
+import os
 import re
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from pliant.errors import ArgumentError, UnknownNameError
+from pliant.errors import ArgumentError, FileError, UnknownNameError
 
 if TYPE_CHECKING:
     from pliant.robot import Robot
@@ -24,6 +25,8 @@ UNITS = {
 }  # fmt: skip
 #: Models that take a robot and nothing else: `pliant.models.<name>.<Name>Model`.
 MODELS = ("fem", "geometric", "rod", "beam", "pcc")
+#: Largest coordinate of a point [m]; what is farther away was not meant, and its square overflows.
+FARTHEST = 1e6
 #: A number and the unit that may follow it.
 NUMBER = re.compile(r"^\s*([-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?)\s*([A-Za-z^0-9]*)\s*$")
 
@@ -70,10 +73,20 @@ def learned_file(args: argparse.Namespace) -> Path | None:
     return named[0] if named else None
 
 
-def check_ending(option: str, name: str | None, *endings: str) -> None:
-    """Refuse the name of a file to write that has another ending, before any work is done."""
-    if name and not name.lower().endswith(endings):
+def check_output(option: str, name: str | None, *endings: str) -> None:
+    """Refuse the name of a file to write that has another ending or cannot be written, before any work is done."""
+    if not name:
+        return
+    if not name.lower().endswith(endings):
         raise ArgumentError(option, f"{name!r}", f"a file name that ends in {' or '.join(endings)}")
+    path = Path(name)
+    if path.is_dir():
+        raise FileError(path, "it is a folder; a file is to be written")
+    folder = next(f for f in path.absolute().parents if f.exists())  # the missing ones are made
+    if not folder.is_dir():
+        raise FileError(path, f"{folder} is not a folder")
+    if not os.access(folder, os.W_OK):
+        raise FileError(path, f"nothing may be written in {folder}")
 
 
 def load_robot(args: argparse.Namespace) -> Robot:
@@ -225,6 +238,8 @@ def parse_point(argument: str, text: str) -> tuple[float, float, float]:
         raise ArgumentError(argument, f"{unit!r} is not a length", "m, cm or mm")
     factor = UNITS[unit][1] if unit else 1.0
     x, y, z = (float(m[1]) * factor for m in matches if m)
+    if not max(abs(x), abs(y), abs(z)) <= FARTHEST:
+        raise ArgumentError(argument, f"{text!r} is too far away", f"coordinates up to {FARTHEST:g} m")
     return (x, y, z)
 
 

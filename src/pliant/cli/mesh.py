@@ -17,9 +17,11 @@ from pathlib import Path
 from typing import Any
 
 from pliant.cli.console import emit, quantity
+from pliant.cli.inputs import FARTHEST, check_output
 from pliant.errors import ArgumentError, UnknownNameError
 
 SURFACES, VOLUMES = (".stl", ".obj", ".ply"), (".vtu", ".vtk", ".msh")
+WRITTEN = (*VOLUMES, ".stl")
 _NUMBERS = {"box": 3, "sphere": 1, "cylinder": 2, "cone": 3, "torus": 2, "ellipsoid": 3, "bellow": 3}
 
 
@@ -44,6 +46,7 @@ def run(args: argparse.Namespace) -> int:
     """Mesh and report the quality; 1 if the mesh cannot be simulated."""
     from pliant.geometry import mesh_shape, mesh_surface, read_mesh, read_surface, write_mesh
 
+    check_output("--out", args.out, *WRITTEN)
     path = Path(args.source)
     ending = path.suffix.lower()
     if ending in VOLUMES:
@@ -63,6 +66,7 @@ def run(args: argparse.Namespace) -> int:
         "smallest_quality": quality.smallest_quality, "mean_quality": quality.mean_quality,
         "smallest_angle": quality.smallest_angle, "largest_angle": quality.largest_angle,
         "cavities": len(mesh.find_cavities()),
+        "units": {"volume": "m^3", "bounds": "m", "smallest_angle": "deg", "largest_angle": "deg"},
     }  # fmt: skip
     low, high = mesh.bounds
     lines = [
@@ -94,8 +98,9 @@ def parse_shape(text: str) -> Any:
         n = [float(v) for v in rest.split(",")]
     except ValueError:
         n = []
-    if len(n) != _NUMBERS[kind]:
-        raise ArgumentError(kind, f"{rest!r}", f"{_NUMBERS[kind]} numbers in m, separated by commas")
+    if len(n) != _NUMBERS[kind] or not all(abs(v) <= FARTHEST for v in n):
+        wanted = f"{_NUMBERS[kind]} numbers in m, up to {FARTHEST:g}, separated by commas"
+        raise ArgumentError(kind, f"{rest!r}", wanted)
     o = (0.0, 0.0, 0.0)
     if kind == "box":
         return g.Box(tuple(-v / 2 for v in n), tuple(v / 2 for v in n))

@@ -11,7 +11,7 @@ import argparse
 from typing import Any
 
 from pliant.cli.console import emit
-from pliant.cli.inputs import check_ending
+from pliant.cli.inputs import check_output
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -31,7 +31,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Write the page."""
-    check_ending("--out", args.out, ".html")
+    check_output("--out", args.out, ".html")
     from pliant.learn.dataset import Dataset
     from pliant.learn.report import write_report
     from pliant.models.learned import LearnedModel

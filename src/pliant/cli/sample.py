@@ -4,7 +4,7 @@ Killed at any moment, the same command goes on where it was.
 
 examples:
   pliant sample three_chamber_arm --per-axis 8 --out arm.h5
-  pliant sample trunk --count 2000 --plan sobol --range cable1=0:20mm --out trunk.h5 --workers 4
+  pliant sample trunk --count 2000 --plan sobol --range long1=0:20mm --out trunk.h5 --workers 4
   pliant sample chamber-arm --per-axis 8 --out arm.h5 --scheduler tcp://10.0.0.5:8786
 """
 
@@ -15,7 +15,7 @@ from functools import partial
 from typing import Any
 
 from pliant.cli.console import emit
-from pliant.cli.inputs import add_model, add_robot, build_model, check_ending, load_robot, parse_value
+from pliant.cli.inputs import add_model, add_robot, build_model, check_output, load_robot, parse_value
 from pliant.errors import ArgumentError
 
 #: Analytical and rod robots that need no mesh: name -> class or function of `pliant.learn`.
@@ -31,7 +31,10 @@ def configure(parser: argparse.ArgumentParser) -> None:
     add_robot(parser)
     add_model(parser)
     parser.add_argument("--out", required=True, metavar="FILE.h5", help="the file to write")
-    parser.add_argument("--plan", default="grid", choices=("grid", "latin", "sobol", "active"))
+    parser.add_argument(
+        "--plan", default="grid", choices=("grid", "latin", "sobol", "active"),
+        help="which commands: all of a grid (default), a Latin hypercube, a Sobol sequence, or where a model errs most",
+    )  # fmt: skip
     parser.add_argument("--count", type=int, metavar="N", help="number of samples")
     parser.add_argument("--per-axis", type=int, metavar="N", help="values per actuator of a grid")
     parser.add_argument(
@@ -48,12 +51,12 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--workers", type=int, metavar="N", help="processes (default: all cores; 0: this one)")
     parser.add_argument("--scheduler", metavar="ADDRESS", help="of a Dask cluster, instead of local processes")
     parser.add_argument("--device", metavar="NAME", help="of torch (cuda): many samples at once, where the model can")
-    parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--seed", type=int, default=0, help="of all random numbers (default: 0)")
 
 
 def run(args: argparse.Namespace) -> int:
     """Sample and say how it went."""
-    check_ending("--out", args.out, ".h5", ".hdf5")
+    check_output("--out", args.out, ".h5", ".hdf5")
     from pliant.learn.sampling import sample
 
     factory = partial(make_model, args.robot, tuple(args.options), args.model, args.element)

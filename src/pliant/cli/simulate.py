@@ -14,6 +14,7 @@ examples:
 from __future__ import annotations
 
 import argparse
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from pliant.cli.console import emit, position, progress, quantity, table
@@ -22,7 +23,7 @@ from pliant.cli.inputs import (
     add_model,
     add_robot,
     build_model,
-    check_ending,
+    check_output,
     load_robot,
     own_contacts,
     parse_commands,
@@ -33,6 +34,7 @@ from pliant.errors import ArgumentError
 
 if TYPE_CHECKING:
     from pliant.models.contract import Model
+    from pliant.robot import Robot
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -70,7 +72,7 @@ def add_outputs(parser: argparse.ArgumentParser) -> None:
 def check_outputs(args: argparse.Namespace) -> None:
     """Refuse file names with a wrong ending before any work is done."""
     for option, ending in (("out", ".npz"), ("picture", ".png"), ("html", ".html")):
-        check_ending(f"--{option}", getattr(args, option), ending)
+        check_output(f"--{option}", getattr(args, option), ending)
 
 
 def run(args: argparse.Namespace) -> int:
@@ -128,6 +130,7 @@ def report(
         "readings": run_.readings,
         "contact_force": run_.contact_force,
         "files": files,
+        "units": units(robot, extra or {}),
         **(extra or {}),
     }
     rows: list[tuple[str, ...]] = [
@@ -163,6 +166,19 @@ def report(
         lines += why or (["try more steps, e.g. --steps 12"] if len(run_) == 1 and hasattr(args, "steps") else [])
     emit(args, data, lines)
     return 0 if run_.ok else 1
+
+
+def units(robot: Robot, extra: Mapping[str, Any]) -> dict[str, Any]:
+    """Unit of every number in the JSON object, by key; of actuators by name."""
+    lengths = ["points", *(k for k in ("target", "error") if k in extra)]
+    return {
+        **dict.fromkeys(lengths, "m"),
+        **dict.fromkeys(("elapsed", "time"), "s"),
+        "contact_force": "N",
+        "command": {a.name: a.unit for a in robot.actuators},
+        "effort": {a.name: a.effort_unit for a in robot.actuators},
+        "displacement": {a.name: a.displacement_unit for a in robot.actuators},
+    }
 
 
 def write_files(args: argparse.Namespace, model: Model, run_: Any, obstacles: tuple[Any, ...] = ()) -> list[str]:

@@ -11,7 +11,7 @@ import argparse
 import sys
 
 from pliant.cli.console import emit
-from pliant.cli.inputs import check_ending
+from pliant.cli.inputs import check_output
 from pliant.errors import ArgumentError
 
 
@@ -24,17 +24,20 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--no-slopes", action="store_true", help="do not train on the Jacobians")
     parser.add_argument("--frames", action="store_true", help="learn orientations too")
     parser.add_argument("--shape-modes", type=int, default=0, metavar="N", help="modes of the whole shape")
-    parser.add_argument("--trainer", default="levenberg", choices=("levenberg", "adam", "lbfgs"))
+    parser.add_argument(
+        "--trainer", default="levenberg", choices=("levenberg", "adam", "lbfgs"),
+        help="levenberg: Levenberg-Marquardt, best for small networks (default); the others for large ones",
+    )  # fmt: skip
     parser.add_argument("--members", type=int, default=1, metavar="N", help="networks in the ensemble")
-    parser.add_argument("--iterations", type=int, metavar="N")
+    parser.add_argument("--iterations", type=int, metavar="N", help="at most (default: what suits the trainer)")
     parser.add_argument("--time-limit", type=float, default=float("inf"), metavar="SECONDS", help="per network")
     parser.add_argument("--device", help="torch device, e.g. cuda")
-    parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--seed", type=int, default=0, help="of all random numbers (default: 0)")
 
 
 def run(args: argparse.Namespace) -> int:
     """Train and report the errors on samples that were held out."""
-    check_ending("--out", args.out, ".pliant")
+    check_output("--out", args.out, ".pliant")
     from pliant.learn.dataset import Dataset
     from pliant.learn.train import fit
 

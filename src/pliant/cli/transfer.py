@@ -12,7 +12,7 @@ from __future__ import annotations
 import argparse
 
 from pliant.cli.console import emit
-from pliant.cli.inputs import check_ending
+from pliant.cli.inputs import check_output
 from pliant.errors import ArgumentError
 
 
@@ -20,24 +20,25 @@ def configure(parser: argparse.ArgumentParser) -> None:
     """The model, the measurements and the file."""
     parser.add_argument("model", metavar="FILE.pliant", help="learned model, made by `pliant train`")
     parser.add_argument("--out", required=True, metavar="FILE.pliant", help="the corrected model to write")
-    parser.add_argument("--measurements", metavar="FILE.csv")
+    parser.add_argument("--measurements", metavar="FILE.csv", help="what was measured on the real robot")
     parser.add_argument("--unit", default="m", choices=("m", "cm", "mm"), help="of x, y, z in the CSV file")
     parser.add_argument(
         "--virtual", type=int, choices=(1, 2), metavar="N", help="measure virtual specimen 1 or 2 of the chamber-arm"
     )
     parser.add_argument("--count", type=int, default=100, metavar="N", help="virtual measurements")
     parser.add_argument("--save-measurements", metavar="FILE.csv", help="keep the virtual measurements")
-    parser.add_argument("--point", default="tip", metavar="NAME")
+    parser.add_argument("--point", default="tip", metavar="NAME", help="which point was measured (default: tip)")
     parser.add_argument(
-        "--kind", default="best", choices=("best", "affine", "single-layer", "residual", "gaussian-process")
-    )
-    parser.add_argument("--seed", type=int, default=0)
+        "--kind", default="best", choices=("best", "affine", "single-layer", "residual", "gaussian-process"),
+        help="form of the correction (default: the best of them by cross-validation)",
+    )  # fmt: skip
+    parser.add_argument("--seed", type=int, default=0, help="of all random numbers (default: 0)")
 
 
 def run(args: argparse.Namespace) -> int:
     """Correct and report the cross-validated errors; exit code 1 if 1 % of the workspace is not met."""
-    check_ending("--out", args.out, ".pliant")
-    check_ending("--save-measurements", args.save_measurements, ".csv")
+    check_output("--out", args.out, ".pliant")
+    check_output("--save-measurements", args.save_measurements, ".csv")
     if bool(args.measurements) == bool(args.virtual):
         raise ArgumentError("--measurements", "give measurements or --virtual", "exactly one of them")
     from pliant.learn.plans import make_plan

@@ -16,6 +16,7 @@ from pliant.viewer.glb import mesh_to_glb
 from pliant.viewer.scene import PLAIN_FIELD, Picture, Scene
 
 Array = np.ndarray
+FIELD_OF_VIEW = float(np.radians(40.0))  # of the camera, vertical [rad]
 SWAP_DELAY = 0.04  # [s] two to three frames of the page: time to parse the new mesh
 
 
@@ -75,14 +76,9 @@ class Stage:
                 precision="float32",
             )
         camera = self.server.initial_camera
-        camera.fov = np.radians(40.0)
+        camera.fov = FIELD_OF_VIEW
         camera.near, camera.far = size / 200, size * 100
-        # The panel covers the right of the page: look a little to the right of the robot.
-        away = np.array([1.1, -1.5, 0.8])
-        right = np.cross([0.0, 0.0, 1.0], away)
-        aside = 0.14 * size * right / np.linalg.norm(right)
-        camera.position = scene.centre + size * away + aside
-        camera.look_at = scene.centre + aside
+        camera.position, camera.look_at = first_view(scene)
 
     def cast_shadows(self, on: bool) -> None:
         """Shadows or none; they take two thirds of the time of a picture where the browser draws in software."""
@@ -192,6 +188,14 @@ class Stage:
             )
         else:
             node.points, node.visible = arrows, True
+
+
+def first_view(scene: Scene) -> tuple[Array, Array]:
+    """Where the camera begins and what it looks at [m] (3,): a little right of the robot, for the panel is there."""
+    away = np.array([1.1, -1.5, 0.8])
+    right = np.cross([0.0, 0.0, 1.0], away)
+    aside = 0.14 * scene.size * right / np.linalg.norm(right)
+    return scene.centre + scene.size * away + aside, scene.centre + aside
 
 
 def contact_segments(picture: Picture, size: float) -> Array:
