@@ -46,18 +46,22 @@ def roll(model: pl.FemModel, steps: int, *, speed: float = 0.05, height: float =
     ground = pl.Plane(friction=friction, extent=0.3)
     problem = Problem(model, [ground], alarm=0.003)
     forward = pl.Stepper(model, obstacles=[ground], scheme="euler", alarm=0.003)
-    state, still = forward.start(), np.zeros(model.nu)
-    for _ in range(15):  # come to rest on the ground
-        state = forward.step(state, still, DT)
-    start = model.skin_positions(state.q).mean(axis=0)
-    run = Roll(state)
+    run = Roll(forward.start())
+
+    def driven(goal: np.ndarray, axes: str) -> pl.Command:
+        return pl.invert(
+            model, run.state, pl.BarycentreTarget(tuple(goal), axes=axes), problem=problem, dynamic=True, dt=DT,
+            friction="stick", redundancy="least effort", iterations=30,
+        )  # fmt: skip
+
+    start = model.skin_positions(run.state.q).mean(axis=0)
+    for _ in range(15):  # come to rest on the ground; on a slope the ring would roll away, so it is held
+        run.state = forward.step(run.state, driven(start, "x").effort, DT)
+    start = model.skin_positions(run.state.q).mean(axis=0)
     for t in DT * np.arange(1, steps + 1):
         ahead = speed * (t - 0.3 if t > 0.6 else t * t / 1.2)  # speed up over 0.6 s
         goal = start + [ahead, 0.0, height * min(1.0, t / 0.3)]
-        command = pl.invert(
-            model, run.state, pl.BarycentreTarget(tuple(goal), axes="xz"), problem=problem, dynamic=True, dt=DT,
-            friction="stick", redundancy="least effort", iterations=30,
-        )  # fmt: skip
+        command = driven(goal, "xz")
         run.unsolved += not command.ok
         run.state = forward.step(run.state, command.effort, DT).require()  # with Coulomb friction
         run.errors.append(float(np.linalg.norm((model.skin_positions(run.state.q).mean(axis=0) - goal)[[0, 2]])))

@@ -5,7 +5,7 @@ r_i, and c_a,i = G_a x r_i, the block of nodes a and b is
 
     2 mu G_a . G_b delta_ik + lambda (R G_a)_i (R G_b)_k + w c_a,i . (tr S I - S)^-1 c_b,k
 
-with w = lambda tr(S - I) - 2 mu, and the viscous stiffness (`_kernels.viscous`) needs the same R.
+with w = lambda tr(S - I) - 2 mu.
 """
 
 from __future__ import annotations
@@ -16,19 +16,20 @@ from numba import njit
 from pliant._kernels.elements import _add_tet_forces, _gradient, _total_tangent, scatter_rows
 from pliant._kernels.material_codes import COROTATIONAL
 from pliant._kernels.materials import _finish_corotational
-from pliant._kernels.polar import rotation, rotation_and_spin
+from pliant._kernels.polar import rotation_and_spin
+from pliant._kernels.viscous import add_viscous_blocks
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
-def _corotational_blocks(p, F, G, v, lam, mu, P, R, c, d, K):
+def _corotational_blocks(p, F, G, v, P, R, c, d, K):
     """Upper blocks of all nodes into K and the stress into P; returns the energy density.
 
-    lam, mu: viscous moduli, times the volume. c (12, 4), d (4, 12): workspace.
+    c (12, 4), d (4, 12): workspace.
     """
     t, g00, g01, g02, g11, g12, g22 = rotation_and_spin(F, R)
     w = v * (p[1] * (t - 3.0) - 2.0 * p[0])
     g00, g01, g02, g11, g12, g22 = w * g00, w * g01, w * g02, w * g11, w * g12, w * g22
-    lam += v * p[1]
+    lam = v * p[1]
     for a in range(4):
         x, y, z = G[a, 0], G[a, 1], G[a, 2]
         for i in range(3):
@@ -45,18 +46,12 @@ def _corotational_blocks(p, F, G, v, lam, mu, P, R, c, d, K):
         c0, c1, c2, c3 = c[m, 0], c[m, 1], c[m, 2], c[m, 3]
         for n in range(K.shape[1]):  # 12, which the compiler must not know: it would unroll instead of using vectors
             K[m, n] = c0 * d[0, n] + c1 * d[1, n] + c2 * d[2, n] + c3 * d[3, n]
-    stretch = 2.0 * v * p[0] + mu
+    stretch = 2.0 * v * p[0]
     for a in range(4):
         for b in range(a, 4):
             dot = stretch * (G[a, 0] * G[b, 0] + G[a, 1] * G[b, 1] + G[a, 2] * G[b, 2])
             for i in range(3):
                 K[3 * a + i, 3 * b + i] += dot
-    if mu != 0.0:
-        for a in range(4):
-            for i in range(3):
-                for b in range(a, 4):
-                    for k in range(3):
-                        K[3 * a + i, 3 * b + k] += mu * d[3, 3 * b + i] * d[3, 3 * a + k]
     for i in range(3):
         for j in range(3):
             P[i, j] = R[i, j]
@@ -64,7 +59,7 @@ def _corotational_blocks(p, F, G, v, lam, mu, P, R, c, d, K):
 
 
 @njit(cache=True, nogil=True)
-def _general_blocks(A, F, G, v, lam, mu, R, B, K):
+def _general_blocks(A, G, v, B, K):
     """Upper blocks of all nodes into K from the tangent A (9, 9) of any law; B (9, 3) is workspace.
 
     Those of node 0 follow from translation invariance.
@@ -80,18 +75,6 @@ def _general_blocks(A, F, G, v, lam, mu, R, B, K):
                     K[3 * a + i, 3 * b + k] = (
                         B[3 * i, k] * G[a, 0] + B[3 * i + 1, k] * G[a, 1] + B[3 * i + 2, k] * G[a, 2]
                     )
-    if lam != 0.0 or mu != 0.0:
-        rotation(F, R)
-        for a in range(1, 4):
-            for i in range(3):
-                B[a, i] = R[i, 0] * G[a, 0] + R[i, 1] * G[a, 1] + R[i, 2] * G[a, 2]
-        for b in range(1, 4):
-            for a in range(1, b + 1):
-                dot = mu * (B[a, 0] * B[b, 0] + B[a, 1] * B[b, 1] + B[a, 2] * B[b, 2])
-                for i in range(3):
-                    for k in range(3):
-                        K[3 * a + i, 3 * b + k] += lam * B[a, i] * B[b, k] + mu * B[b, i] * B[a, k]
-                    K[3 * a + i, 3 * b + i] += dot
     for b in range(1, 4):
         for i in range(3):
             for k in range(3):  # the blocks (1, b)..(b, b), then those below the diagonal by symmetry
@@ -122,6 +105,7 @@ def linear_tangents(
     B = np.empty((9, 3))
     c = np.empty((12, 4))
     d = np.empty((4, 12))
+    carried = np.empty((4, 3))
     K = np.empty((12, 12))
     for e in chosen:
         G = grads[e]
@@ -130,19 +114,21 @@ def linear_tangents(
         v = volumes[e] * scale[e]
         lam, mu = v * viscous[m, 0], v * viscous[m, 1]
         if others is None:  # noqa: SIM114  numba leaves out whole branches of such conditions
-            W = _corotational_blocks(params[m], F, G, v, lam, mu, P, R, c, d, K)
+            W = _corotational_blocks(params[m], F, G, v, P, R, c, d, K)
         elif codes[m] == COROTATIONAL:
-            W = _corotational_blocks(params[m], F, G, v, lam, mu, P, R, c, d, K)
+            W = _corotational_blocks(params[m], F, G, v, P, R, c, d, K)
         else:
             W = _total_tangent(codes[m], params[m], F, P, C, A)
             if np.isfinite(W):
-                _general_blocks(A, F, G, v, lam, mu, R, B, K)
+                _general_blocks(A, G, v, B, K)
         if not np.isfinite(W):
             energies[e] = np.inf
             return
         if part < 0 or owner[cells[e, 0]] == part:
             energies[e] = v * W
         _add_tet_forces(cells, e, G, v, P, owner, part, out)
+        if lam != 0.0 or mu != 0.0:
+            add_viscous_blocks(F, G, lam, mu, carried, K)
         for r in range(1, 12):
             for s in range(r):
                 K[r, s] = K[s, r]

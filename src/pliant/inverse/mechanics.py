@@ -89,7 +89,11 @@ class Static:
 
 
 class Implicit:
-    """One backward Euler step of length dt from a state: M (v1 - v0)/h + bias + D v1 = f(q1), q1 = q0 (+) h v1."""
+    """One backward Euler step of length dt from a state: M (v1 - v0)/h + bias + D v1 = f(q1), q1 = q0 (+) h v1.
+
+    D is that of the pose half way if the motion goes on, as in `Stepper`: that of the old pose would brake a body that
+    turns. For the first matrix, that of the old pose is near enough.
+    """
 
     inertial = True  # it moves even if nothing is done
 
@@ -105,8 +109,9 @@ class Implicit:
 
     @cached_property
     def damping(self) -> Any:
-        """Damping where the step begins; a first linearisation there does without it."""
-        return self.model.damping(*self._begun)
+        """Damping half way; a first linearisation does without it."""
+        q0, effort = self._begun
+        return self.model.damping(self.model.retract(q0, 0.5 * self.dt * self.v0), effort)
 
     def _unbalanced(self, q: Array, effort: Array, increment: Array, force: Array) -> Array:
         v1 = increment / self.dt

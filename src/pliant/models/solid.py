@@ -16,7 +16,7 @@ import scipy.sparse as sp
 from pliant import checks
 from pliant._kernels.material_codes import LINEAR
 from pliant._kernels.skin import skin_entries
-from pliant._kernels.viscous import rotated_stiffness
+from pliant._kernels.viscous import viscous_stiffness
 from pliant.actuators import Cable, Chamber
 from pliant.algebra.symmetric import SymmetricMatrix
 from pliant.algebra.trusted import trusted_csr
@@ -371,7 +371,7 @@ class SolidModel(LaidOut):
         return self._masses.bias(q, v)
 
     def damping(self, q: Array, effort: Array) -> SymmetricMatrix:
-        """Rayleigh damping: alpha M + beta K, K rotated from small strains (nv, nv)."""
+        """Rayleigh damping: alpha M + beta K, K that of small strains on rates of Green's strain (nv, nv)."""
         drag = self._masses.drag(q)
         if not self._viscous_moduli.any():
             return self.sparsity.zero() if drag is None else drag
@@ -393,7 +393,7 @@ class SolidModel(LaidOut):
     @staticmethod
     def _add_viscous(x: Array, g: Any, scale: Array, moduli: Array, slots: Array, data: Array) -> None:
         """Add the viscous stiffness of a group of elements with moduli (ne, 2)."""
-        rotated_stiffness(x, g.cells, g.grads, g.weights, scale * moduli[:, 0], scale * moduli[:, 1], slots, data)
+        viscous_stiffness(x, g.cells, g.grads, g.weights, scale * moduli[:, 0], scale * moduli[:, 1], slots, data)
 
 
 def _add_gradient(coupling: Any, x: Array, factor: float, out: Array) -> None:

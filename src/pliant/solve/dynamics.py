@@ -7,6 +7,8 @@ The generalised-alpha family (Chung and Hulbert) covers all schemes here:
 
 "euler" is the backward Euler scheme (first order, damps), "trapezoidal" conserves energy best, "alpha" is second
 order and damps only what the time step cannot resolve.
+
+The damping D is that of the pose which the velocity v_f belongs to: that of the old pose would brake a body that turns.
 """
 
 from __future__ import annotations
@@ -138,7 +140,7 @@ class Stepper:
         self.problem.begin(state.q, state.contacts)
         effort = np.where(self.problem.driven, state.effort, command)
         mechanics = _during(model, state, h)
-        level = _Level(self.scheme, h, state.v, state.memory["a"], model.damping(state.q, effort), mechanics)
+        level = _Level(self.scheme, h, state.v, state.memory["a"], mechanics)
         if self.scheme.alpha_f:
             level.old_force = _during(model, state, 0.0).force(state.q, effort)
         guess = level.predictor()
@@ -192,6 +194,7 @@ class Stepper:
             K = None
             if system is None:
                 force, K = linearise(model, here.q, here.effort)
+                level.D = self.model.damping(model.retract(state.q, level.share * here.increment), here.effort)
             else:
                 force = model.force(here.q, here.effort)
             M = model.inertia(here.q)
@@ -252,8 +255,10 @@ class Stepper:
 class _Level:
     """The new time level of one step: rates, unbalanced force and matrix as functions of the increment."""
 
-    def __init__(self, scheme: Scheme, h: float, v0: Array, a0: Array, D: Any, mechanics: Any) -> None:
-        self.scheme, self.h, self.v0, self.a0, self.D, self.mechanics = scheme, h, v0, a0, D, mechanics
+    def __init__(self, scheme: Scheme, h: float, v0: Array, a0: Array, mechanics: Any) -> None:
+        self.scheme, self.h, self.v0, self.a0, self.mechanics = scheme, h, v0, a0, mechanics
+        self.share = 0.5 if scheme.euler else 1 - scheme.alpha_f  # of the increment: there the velocity belongs
+        self.D: Any = None  # damping there, as of the last tangent
         self.old_force: Array | None = None
 
     def predictor(self) -> Array:
