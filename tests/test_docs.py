@@ -30,11 +30,28 @@ def pages() -> list[Path]:
 
 
 def snippets() -> list:
+    """Python blocks, each with the output that the page shows right below it, if it does."""
     out = []
     for page in pages():
-        for i, text in enumerate(blocks(page, "python")):
-            out.append(pytest.param(text, id=f"{page.stem}-{i + 1}"))
+        fences = _FENCE.findall(page.read_text(encoding="utf-8"))
+        below = [text if kind == "text" else None for kind, text in [*fences[1:], ("", "")]]
+        python = [(text, told) for (kind, text), told in zip(fences, below) if kind == "python"]
+        for i, (text, told) in enumerate(python):
+            shown = told if f"```\n\n```text\n{told}" in page.read_text(encoding="utf-8") else None
+            out.append(pytest.param(text, shown, id=f"{page.stem}-{i + 1}"))
     return out
+
+
+def same_output(shown: str, told: str) -> None:
+    """The same words, and numbers that agree within one unit of the last digit that the page shows."""
+    ours, theirs = (re.findall(r"[-+]?\d+\.?\d*|[^\s\d]+", text) for text in (shown, told))
+    assert len(ours) == len(theirs), told
+    for one, other in zip(ours, theirs):
+        if re.fullmatch(r"[-+]?\d+\.?\d*", one):
+            digits = len(one.partition(".")[2])
+            assert abs(float(one) - float(other)) < 1.5 * 10.0**-digits, told
+        else:
+            assert one == other, told
 
 
 def shell_lines() -> list:
@@ -48,9 +65,11 @@ def shell_lines() -> list:
     return out
 
 
-@pytest.mark.parametrize("code", snippets())
-def test_python_snippet(code: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Snippets run exactly as typed; only the browser is kept shut."""
+@pytest.mark.parametrize(("code", "output"), snippets())
+def test_python_snippet(
+    code: str, output: str | None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Snippets run exactly as typed and print what the page says; only the browser is kept shut."""
     monkeypatch.chdir(tmp_path)
     import pliant as pl
 
@@ -58,6 +77,17 @@ def test_python_snippet(code: str, tmp_path: Path, monkeypatch: pytest.MonkeyPat
     monkeypatch.setattr(pl, "view", lambda *args, **options: shown.append(args), raising=False)
     exec(compile(code, "<snippet>", "exec"), {"__name__": "snippet"})
     assert len(shown) == code.count("pl.view(")
+    told = capsys.readouterr().out
+    if output is not None:
+        same_output(output, told)
+
+
+def test_the_pages_show_outputs() -> None:
+    assert sum(case.values[1] is not None for case in snippets()) >= 3
+    same_output("converged [ 0.0482  0.   ]", "converged [ 0.04819  -0.   ]")
+    for wrong in ("converged [ 0.0484  0.   ]", "stalled [ 0.0482  0.   ]", "converged [ 0.0482 ]"):
+        with pytest.raises(AssertionError):
+            same_output(wrong, "converged [ 0.0482  0.   ]")
 
 
 @pytest.mark.parametrize("command", shell_lines())
