@@ -9,7 +9,10 @@ from scipy.optimize import minimize
 
 import pliant as pl
 from pliant._kernels.turning import gap_hessian
-from pliant.solve.curvature import stiffened, turning_forces
+from pliant.contact.detection import detect
+from pliant.contact.retention import looked_at_again, pairs_with_a_plane
+from pliant.solve.curvature import stiffened, turning_forces, turning_pairs
+from pliant.solve.widening import Widening
 
 sys.path.insert(0, str(Path(__file__).parents[2] / "benchmarks"))
 from soft_balls import ball_over_hertz, cylinder_over_hertz
@@ -137,3 +140,58 @@ def test_b11_half_width_of_a_cylinder_is_that_of_hertz():
     assert abs(widths[0] - 1.0) < 0.1
     assert abs(widths[1] - 1.0) < 0.02
     assert abs(widths[2] - 1.0) < 0.01
+
+
+# ---- soft on soft ----------------------------------------------------------------------------------------------
+def _crossed_bars() -> pl.FemModel:
+    """Two bars across each other, turned and bent a little: vertices over faces, and edges that cross."""
+    random = np.random.default_rng(1)
+    bodies = []
+    for name, size, cells, low in (
+        ("a", (0.04, 0.01, 0.01), (5, 2, 2), (-0.02, -0.005, 0.0)),
+        ("b", (0.01, 0.04, 0.01), (2, 5, 2), (-0.004, -0.019, 0.0101)),
+    ):
+        mesh = pl.TetMesh.box(size, cells, low)
+        mesh = pl.TetMesh(mesh.nodes + 2e-4 * random.uniform(-1.0, 1.0, mesh.nodes.shape), mesh.tets)
+        bodies.append(pl.SoftBody(name, mesh, pl.materials.Corotational.from_young(1e5, 0.3)))
+    return pl.FemModel(pl.Robot("bars", tuple(bodies)))
+
+
+@pytest.mark.parametrize("order", [(0, 1), (1, 0)])
+def test_second_derivative_of_the_gap_of_soft_pairs(order):
+    model = _crossed_bars()
+    obstacles = [pl.BodyContact(*order)]
+    x = model.skin_positions(model.rest)
+    found = detect(model, model.rest, obstacles, alarm=1e-3)
+    over, crossed = pairs_with_a_plane(found)
+    assert over.sum() > 5 and crossed.sum() > 1
+    pressing = found.with_forces(np.where(over | crossed, 1.0, 0.0))
+    blocks = turning_pairs(pressing, x)
+    chosen = np.flatnonzero(over | crossed)
+    assert len(blocks) == len(chosen)
+    assert len(turning_pairs(pressing, x, edges=False)) == over.sum()
+    way, h = np.random.default_rng(2).normal(size=x.shape), 1e-6
+
+    def gaps(t):
+        moved = looked_at_again(pressing, x + t * way, model.skin.radius, offset=0.0, obstacles=obstacles)
+        return moved.gap[chosen]
+
+    second = (gaps(h) - 2.0 * gaps(0.0) + gaps(-h)) / h**2
+    mine = [-way[corners].ravel() @ block @ way[corners].ravel() for corners, block in blocks]
+    assert np.abs(mine - second).max() < 1e-4 * np.abs(second).max()
+
+
+def test_a_widened_pattern_holds_what_elements_do_not_share_and_is_kept():
+    model = _crossed_bars()
+    found = detect(model, model.rest, [pl.BodyContact(0, 1)], alarm=1e-3)
+    over, _ = pairs_with_a_plane(found)
+    x, K = model.skin_positions(model.rest), model.stiffness(model.rest, np.zeros(0))
+    blocks = turning_pairs(found.with_forces(1.0 * over), x)
+    wider = Widening()
+    first = stiffened(model, model.rest, K, blocks, convex=False, wider=wider)
+    fewer = stiffened(model, model.rest, K, blocks[:2], convex=False, wider=wider)
+    assert fewer.pattern is first.pattern
+    way = np.random.default_rng(3).normal(size=model.nv)
+    moved = model.skin_positions(model.rest + way) - x
+    extra = sum(moved[c].ravel() @ block @ moved[c].ravel() for c, block in blocks)
+    assert way @ (first @ way) - way @ (K @ way) == pytest.approx(extra, rel=1e-9)

@@ -16,7 +16,11 @@ def _across(a, b):
 
 @njit(cache=True, error_model="numpy")
 def _edge_through(p, q, a, b, c):
-    """How far the segment p-q has to be moved to leave the triangle a, b, c alone, at least roughly; 0 if it does."""
+    """How far the segment p-q has to be moved to leave the triangle a, b, c alone; 0 if it does.
+
+    It leaves by one of its ends, or over an edge of the triangle: along the common normal of the two, which is
+    a shorter way than within the plane of the triangle where the segment nearly lies in that plane.
+    """
     n = _across(minus(b, a), minus(c, a))
     area = np.sqrt(inner(n, n))
     if area == 0.0:
@@ -31,10 +35,12 @@ def _edge_through(p, q, a, b, c):
     for k in range(3):
         e, f = (a, b) if k == 0 else ((b, c) if k == 1 else (c, a))
         along = minus(f, e)
-        side = inner(n, _across(along, minus(x, e))) / np.sqrt(inner(along, along))
-        if side <= 0.0:
+        if inner(n, _across(along, minus(x, e))) <= 0.0:
             return 0.0
-        depth = min(depth, side)
+        common = _across(along, minus(q, p))
+        size = np.sqrt(inner(common, common))
+        if size > 0.0:  # parallel to an edge, it leaves over another one
+            depth = min(depth, abs(inner(common, minus(p, e))) / size)
     return depth
 
 

@@ -72,7 +72,7 @@ def pairs_followed(crossed, vertices, weights, normal, x, radius, offset):
             n = u[1] * v[2] - u[2] * v[1], u[2] * v[0] - u[0] * v[2], u[0] * v[1] - u[1] * v[0]
             s, t = between_segments(at(x, a), at(x, b), at(x, c), at(x, d))
             if s >= 0.0:
-                w[i, 0], w[i, 1], w[i, 2], w[i, 3] = 1.0 - s, s, t - 1.0, -t
+                w[i, 0], w[i, 1], w[i, 2], w[i, 3] = sign * (1.0 - s), sign * s, sign * (t - 1.0), -sign * t
             else:  # parallel
                 n = old
         elif weights[i, 1] != 0.0 and weights[i, 2] != 0.0 and weights[i, 3] != 0.0:

@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from pliant._kernels.proximity import EDGE_EDGE
+from pliant._kernels.proximity import EDGE_EDGE, FACE_VERTEX, VERTEX_FACE
 from pliant._kernels.retention import over_planes, pairs_followed, touches_alike
 from pliant.contact.contacts import Contacts, tangent_basis
 from pliant.contact.mesh import MeshObstacle
@@ -32,6 +32,14 @@ def _over_faces(contacts: Contacts) -> Array:
     kind = (contacts.key >> 50) & 31
     soft = ~contacts.rigid
     return soft & (kind < 7) & (kind != EDGE_EDGE)
+
+
+def pairs_with_a_plane(contacts: Contacts) -> tuple[Array, Array]:
+    """Which contacts (m,) are of a soft vertex inside of a soft triangle, and which of two soft edges that cross."""
+    if contacts.vertices.shape[1] < 4 or contacts.gradients is not None:
+        return np.zeros(len(contacts), dtype=bool), np.zeros(len(contacts), dtype=bool)
+    kind, soft = (contacts.key >> 50) & 31, ~contacts.rigid
+    return soft & ((kind == VERTEX_FACE) | (kind == FACE_VERTEX)), soft & (kind == EDGE_EDGE)
 
 
 def carried_along(contacts: Contacts, before: Array, after: Array, radius: Array, *, offset: float) -> Contacts:

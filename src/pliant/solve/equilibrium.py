@@ -41,6 +41,7 @@ _FOLDING = (
 )
 _PATIENCE = 10  # iterations without a shorter Newton step before giving up
 _NEAR = 5e-3  # of the robot's size: after shorter steps the contacts that press are taken for those of the answer
+_TIMID = 1e-2  # a step of which so little can be taken was made with the wrong contacts
 _STEP_TOLERANCE = 1e-8  # of the robot's size: Newton converges quadratically, so the next step would be 1e-16
 
 
@@ -238,8 +239,8 @@ def _newton(
         if size < 0.9 * best:
             best, waited = size, 0
         waited += 1
-        if alpha == 0.0 and near:
-            trusted = False  # contacts that were held want to open
+        if alpha < _TIMID and near:
+            trusted = False  # contacts that were held want to open, or what they leave free is hardly held
             continue
         if alpha == 0.0 or waited > patience:
             result.status = Status.STALLED

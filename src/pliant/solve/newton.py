@@ -29,6 +29,8 @@ from pliant.solve.complementarity import solve_contact
 
 Array = np.ndarray
 _SINGULAR = 1e11  # a compliance that is larger than this times 1 / K_ii comes from rounding
+_FAINT = 1e8  # and one larger than this is not to be trusted where it takes part in differences
+_REPEATED = 1e-11  # of a compliance scaled to a unit diagonal
 _PROBES = 12  # rows at which is looked first whether a body floats
 _WIDE = 100  # rows from which on their zeros are worth to be skipped
 _LIGHT = 1e-6  # of the mean diagonal: holds a body that only its drives or contacts hold, and hardly slows Newton
@@ -115,7 +117,8 @@ class LinearSystem:
         self.factor: Any = factorise_general(matrix) if indefinite else factorise_any(matrix)
         if shift == 0.0 and rows.size > 2 * _PROBES:
             some = np.unique(np.linspace(0, rows.size - 1, _PROBES).astype(int))  # what floats shows in most rows
-            if self._floating(K, some, np.einsum("ij,ji->i", rows.rows[some], self.factor.solve(rows.columns[:, some]))):
+            yields = self.factor.solve(rows.columns[:, some])
+            if self._floating(K, some, np.einsum("ij,ji->i", rows.rows[some], yields)):
                 raise NotPositiveDefinite(0)
         self.flexibility, self.W = _compliance(self.factor, rows)
         if shift == 0.0 and self._floating(K, slice(None), np.einsum("ii->i", self.W)):
@@ -126,7 +129,7 @@ class LinearSystem:
         if self._held is not None:
             self.stable = self._constrained_definite(self._held)
 
-    def _floating(self, K: Any, chosen: Any, own: Array) -> bool:
+    def _floating(self, K: Any, chosen: Any, own: Array, *, most: float = _SINGULAR) -> bool:
         """Does rounding alone hold the body against some row? Then K is singular, whatever its pivots say.
 
         `own` is what chosen rows yield to a unit force along themselves.
@@ -135,7 +138,7 @@ class LinearSystem:
             return False
         some = self.rows.rows[chosen]
         size = np.einsum("ij,ij->i", some, some) / max(float(np.abs(_diagonal(K)).mean()), 1e-300)
-        return bool((np.abs(own) > _SINGULAR * np.maximum(size, 1e-300))[size > 0.0].any())
+        return bool((np.abs(own) > most * np.maximum(size, 1e-300))[size > 0.0].any())
 
     def fits(self, rows: Rows) -> bool:
         """Can the same factorisation serve other rows? What was built on certain rows needs as many of them."""
@@ -293,7 +296,7 @@ def pressed_system(K: Any, rows: Rows, *, shift: float = _LIGHT) -> LinearSystem
     """The system of bodies that lie on others without friction: what presses is held, what is left must be stable.
 
     A body under load tips in its linearisation, which contacts prevent; along them it may be neutral (the light shift).
-    A body that is held elsewhere needs no shift.
+    A body that is held elsewhere needs no shift, and is given one only if it turns out not to be.
     """
     if isinstance(K, np.ndarray) or len(rows.triples):
         return None
@@ -305,10 +308,18 @@ def pressed_system(K: Any, rows: Rows, *, shift: float = _LIGHT) -> LinearSystem
         system = LinearSystem(K, rows, shift * float(np.abs(_diagonal(K)).mean()), indefinite=True, held=held)
     except (PliantError, RuntimeError):
         return None
-    if system.stable is not True:
+    if shift == 0.0 and system._floating(K, slice(None), np.einsum("ii->i", system.W), most=_FAINT):
+        return pressed_system(K, rows)
+    if system.stable is not True or _dependent(system.W):
         return None
     system.exact = True
     return system
+
+
+def _dependent(W: Array) -> bool:
+    """Do rows repeat each other, to rounding (flat on flat)? Then none of their forces alone can be told."""
+    size = 1.0 / np.sqrt(np.maximum(np.abs(np.einsum("ii->i", W)), 1e-300))
+    return bool(np.abs(np.linalg.eigvalsh(0.5 * (W + W.T) * np.outer(size, size))).min(initial=1.0) < _REPEATED)
 
 
 def regularised(K: Any, rows: Rows, shift: float = 0.0, *, least: float = 1e-4) -> LinearSystem | None:

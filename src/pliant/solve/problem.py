@@ -15,8 +15,9 @@ from pliant.contact.obstacles import Obstacle
 from pliant.errors import ArgumentError
 from pliant.solve.chatter import Chatter
 from pliant.solve.commands import check_model, driven_by_displacement, length_scale, slackable, travel
-from pliant.solve.curvature import stiffened, turning_forces
+from pliant.solve.curvature import stiffened, turning_forces, turning_pairs
 from pliant.solve.newton import LinearSystem, Rows, build, dense_rows, pressed_system
+from pliant.solve.widening import Widening
 
 Array = np.ndarray
 _BURIED = 0.4  # of the robot's size: a body that begins so deep inside of an obstacle is there by mistake
@@ -66,6 +67,7 @@ class Problem:
         self._sticking: Contacts | None = None
         self._started: Contacts | None = None
         self._chatter = self._calm()
+        self._wider = Widening()
         self.holding = False  # a guess for the next linearisation of an inverse: must contacts hold the body?
         if self.obstacles:
             from pliant.contact.detection import Detector
@@ -294,10 +296,10 @@ class Problem:
         turning = self.contact_stiffness(q, contacts)
         if turning is not None:
             return build(K + turning, rows, previous_shift=previous_shift)
-        blocks = self._turning(q, contacts)
-        if not blocks:
+        blocks, pairs = self._turning(q, contacts), self._turning_pairs(q, contacts)
+        if not blocks and not pairs:
             return build(K, rows, previous_shift=previous_shift)
-        total = stiffened(self.model, q, K, blocks, convex=False)
+        total = stiffened(self.model, q, K, blocks + pairs, convex=False, wider=self._wider)
         system: LinearSystem | None
         try:
             system = LinearSystem(total, rows)
@@ -305,10 +307,11 @@ class Problem:
             # Drives and the contacts that press may hold it nonetheless: then Newton's method keeps its order.
             system = pressed_system(total, rows, shift=0.0) if near else None
         if system is None:
-            # Forces that turn may push the body off what friction holds: whether, is not for this step to say.
-            total = stiffened(self.model, q, K, blocks, convex=True)
+            # Forces that turn may push the body off what friction holds: whether, is not for this step to say. Bodies
+            # that hold each other up are steadier without.
+            total = stiffened(self.model, q, K, blocks, convex=True, wider=self._wider) if blocks else K
             system = build(total, rows, previous_shift=previous_shift)
-        if system is not None:
+        if system is not None and total is not K:
             system.turned = lambda dq: total @ dq - K @ dq
         return system
 
@@ -366,6 +369,12 @@ class Problem:
         if contacts is None or not contacts.forces.any() or self._chatter.holding:
             return []
         return turning_forces(self.obstacles, contacts, self.model.skin_positions(q))
+
+    def _turning_pairs(self, q: Array, contacts: Contacts | None) -> list[tuple[Array, Array]]:
+        """What pairs of soft features add to it; while contacts are held, vertices over faces turn all the same."""
+        if contacts is None or not contacts.forces.any() or self._rigid:
+            return []
+        return turning_pairs(contacts, self.model.skin_positions(q), edges=not self._chatter.holding)
 
     def contact_stiffness(self, q: Array, contacts: Contacts | None) -> Array | None:
         """What contact forces add to the tangent of a model whose points move nonlinearly with q (nv, nv).
