@@ -36,6 +36,8 @@ CONTRACTION = 0.4
 STRIDE = 0.1
 #: After a step longer than this part of the robot's size the factor is made anew: chord steps would lead astray.
 LONG = 5e-3
+#: Steps longer than this part of the robot's size are carried out with their rotations exact.
+TURNED = 3e-4
 
 
 class Tracer:
@@ -67,6 +69,7 @@ class Tracer:
         self._advance: Callable[[Array, Array], Array] = getattr(model, "advance", model.retract)
         self._weight = float(np.abs(model.force(model.rest, np.zeros(model.nu))).max(initial=0.0))
         self._factor: Any = None
+        self._loose: Array | None = None  # cables that were slack in the last step
         self.factorisations = self.forces = self.rescues = 0
         self.state = start
 
@@ -122,7 +125,7 @@ class Tracer:
             if size <= self.tolerance * length:
                 return self._finish(model.retract(q, dq), effort + self._spread(change), u, used)
             mixed = history.step(np.concatenate([part * dq, part * change * self._reach]))
-            q = (self._advance if size > 1e-4 * length else model.retract)(q, mixed[: len(dq)])
+            q = (self._advance if size > TURNED * length else model.retract)(q, mixed[: len(dq)])
             effort = effort + self._spread(mixed[len(dq) :] / self._reach)
             # after a long step the old factor is of no use, and the rest of the way is a new beginning
             stale = size > LONG * length
@@ -161,16 +164,33 @@ class Tracer:
         if not len(error):
             return dq, error
         left = error + self._rows @ dq
-        change = np.linalg.lstsq(self._compliance, -left, rcond=None)[0]
         slackable = self.problem.slackable
-        if (slackable & (effort + change < 0.0)).any():
-            lower = np.where(slackable, 0.0, -np.inf)
-            found = solve_contact(
-                self._compliance, left - self._compliance @ effort, lower=lower, upper=np.full(len(lower), np.inf),
-                start=np.maximum(effort, lower), tolerance=1e-12,
-            )  # fmt: skip
-            change = found.force - effort
+        change = None
+        if self._loose is not None and self._loose.any():
+            change = self._with_slack(left, effort, self._loose)  # most often it is the same cables again
+        if change is None:
+            change = np.linalg.lstsq(self._compliance, -left, rcond=None)[0]
+            if (slackable & (effort + change < 0.0)).any():
+                lower = np.where(slackable, 0.0, -np.inf)
+                found = solve_contact(
+                    self._compliance, left - self._compliance @ effort, lower=lower, upper=np.full(len(lower), np.inf),
+                    start=np.maximum(effort, lower), tolerance=1e-12,
+                )  # fmt: skip
+                change = found.force - effort
+            self._loose = slackable & (effort + change <= 0.0)
         return dq + self._flexibility @ change, change
+
+    def _with_slack(self, left: Array, effort: Array, loose: Array) -> Array | None:
+        """Changes of the efforts if exactly these cables are slack; None if others would have to be."""
+        taut = ~loose
+        change = np.where(loose, -effort, 0.0)
+        W = self._compliance
+        if taut.any():
+            known = left[taut] + W[np.ix_(taut, loose)] @ change[loose]
+            change[taut] = np.linalg.lstsq(W[np.ix_(taut, taut)], -known, rcond=None)[0]
+        gap = (left + W @ change)[loose]
+        pulls = (effort + change)[taut & self.problem.slackable]
+        return change if (gap >= 0.0).all() and (pulls > 0.0).all() else None
 
     def _finish(self, q: Array, effort: Array, u: Array, used: int) -> State | None:
         model, driven = self.model, self.driven
