@@ -10,8 +10,6 @@ from __future__ import annotations
 import numpy as np
 
 import pliant as pl
-from pliant.inverse.follow import follow
-from pliant.inverse.workspace import workspace
 
 EXPECTED = (0.0, 1e-3)  # largest distance of the tip from its path [mm]
 
@@ -27,7 +25,7 @@ def main(quick: bool = False) -> float:
     model = pl.FemModel(pl.robots.trunk())
     rest = pl.equilibrium(model)
     path = eight(9 if quick else 61, model.locate(rest, "tip").position)
-    run = follow(model, path, start=rest)
+    run = pl.follow(model, path, start=rest)
     error = 1e3 * run.error("tip")
     print(f"{model!r}: {len(run)} waypoints, {sum(s.ok for s in run.status)} solved")
     print(f"error: largest {error.max():.1e} mm; {1e3 * np.median(run.elapsed):.1f} ms per waypoint")
@@ -40,7 +38,7 @@ def main(quick: bool = False) -> float:
         pose, picture = run[len(run) // 4], "out/trunk_path.png"
         print("wrote", pl.snapshot(model, pose, picture, marks=path, title="trunk on its path", camera=(-55, 32)))
         ranges = {f"long{i}": (0.0, 0.03) for i in range(1, 5)}
-        space = workspace(model, ranges=ranges, samples=120)
+        space = pl.workspace(model, ranges=ranges, samples=120)
         print("wrote", space.plot("out/trunk_workspace.png"), f"({len(space.reached)} points reached)")
     return float(error.max())
 

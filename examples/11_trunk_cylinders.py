@@ -10,7 +10,6 @@ from __future__ import annotations
 import numpy as np
 
 import pliant as pl
-from pliant.inverse.follow import follow
 
 EXPECTED = (0.0, 0.05)  # largest distance of the tip from its path [mm]
 
@@ -33,7 +32,7 @@ def main(quick: bool = False) -> float:
     t = np.linspace(0.0, 1.0, 7 if quick else 41)
     reach = 0.045 * np.sin(1.5 * np.pi * t)
     path = tip + np.stack([reach, 0.01 * np.sin(2 * np.pi * t), -9.0 * reach**2 - 0.002 * t], axis=1)
-    run = follow(model, path, obstacles=posts, start=rest)
+    run = pl.follow(model, path, obstacles=posts, start=rest)
     error = 1e3 * run.error("tip")
     touching = int((run.contact_force > 1e-6).sum())
     print(f"{model!r}: {sum(s.ok for s in run.status)} of {len(run)} solved, {touching} of them in contact")

@@ -9,7 +9,6 @@ from __future__ import annotations
 import numpy as np
 
 import pliant as pl
-from pliant.contact.obstacles import Pose
 from pliant.inverse.loop import run_loop
 
 EXPECTED = (0.0, 0.5)  # largest drift of the tip [mm]
@@ -23,8 +22,8 @@ def main(quick: bool = False) -> float:
     start = pl.invert(model, rest, pl.PointTarget("tip", hold)).state
     push = 0.012 if not quick else 0.008
 
-    def motion(t: float) -> Pose:
-        return Pose((-push * min(t, 1.0), 0.0, 0.0))
+    def motion(t: float) -> pl.contact.Pose:
+        return pl.contact.Pose((-push * min(t, 1.0), 0.0, 0.0))
 
     post = pl.Cylinder(a=(0.034, -0.06, 0.10), b=(0.034, 0.06, 0.10), radius=0.012, motion=motion)
     sent: list[dict] = []

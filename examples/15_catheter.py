@@ -12,8 +12,6 @@ from __future__ import annotations
 import numpy as np
 
 import pliant as pl
-from pliant.inverse.follow import follow
-from pliant.models.beam import BeamModel
 
 EXPECTED = (0.0, 0.01)  # mean distance of the tip from the axis of the branch in the quick run [mm]
 RADIUS, FORK, ANGLE = 0.005, np.array([0.12, 0.0, 0.0]), np.radians(50.0)
@@ -38,9 +36,9 @@ def path(side: int) -> np.ndarray:
     return np.array([(0.102, 0.0, 0.0), FORK, turn, 0.1 * turn + 0.9 * end])
 
 
-def catheter() -> BeamModel:
+def catheter() -> pl.BeamModel:
     """The catheter, weightless in blood."""
-    return BeamModel(pl.robots.catheter().but(gravity=(0.0, 0.0, 0.0)), elements=10, capsules=5)
+    return pl.BeamModel(pl.robots.catheter().but(gravity=(0.0, 0.0, 0.0)), elements=10, capsules=5)
 
 
 def main(quick: bool = False) -> float:
@@ -49,8 +47,8 @@ def main(quick: bool = False) -> float:
     wall, spacing, means = vessel(), (0.004 if quick else 0.002), []
     radius = model.skin.radius[0]
     for side, name in ((1, "upper"), (-1, "lower"))[: 1 if quick else 2]:
-        run = follow(model, path(side), obstacles=[wall], spacing=spacing, alarm=ALARM)
-        blind = follow(model, path(side), spacing=spacing)
+        run = pl.follow(model, path(side), obstacles=[wall], spacing=spacing, alarm=ALARM)
+        blind = pl.follow(model, path(side), spacing=spacing)
         error, solved = 1e3 * run.error("tip"), sum(s.ok for s in run.status)
         last, straying = run[len(run) - 1], blind[len(blind) - 1]
         print(f"{name} branch: {solved} of {len(run)} waypoints solved, tip {error.mean():.1e} mm from the axis; "

@@ -12,7 +12,7 @@ from __future__ import annotations
 import numpy as np
 
 import pliant as pl
-from pliant.robots.cup_trunk import CUP_POINTS, cup_trunk, grasp_contact, grasped
+from pliant.robots.cup_trunk import CUP_POINTS, grasp_contact, grasped
 from pliant.solve.problem import Problem
 
 EXPECTED = (0.0, 1.5)  # mean distance of the cup from where it should be, in the quick run [mm]
@@ -66,7 +66,7 @@ def manipulate(
 
 def main(quick: bool = False) -> float:
     """Grasp, move, turn; returns the mean distance of the cup from its path [mm]."""
-    model = pl.FemModel(cup_trunk(cells=(24, 8) if quick else (36, 15)))
+    model = pl.FemModel(pl.robots.cup_trunk(cells=(24, 8) if quick else (36, 15)))
     state = grasped(model, steps=20 if quick else 30)
     held = state.contacts
     print(f"{model!r}: holding with {held.forces.sum():.2f} N on {(held.forces > 0).sum()} of {len(held)} contacts")

@@ -14,7 +14,6 @@ import numpy as np
 
 import pliant as pl
 from pliant.learn.calibration import calibrate_shape, measured_ratio, shape_material, two_material_bar
-from pliant.solve.flex import flex
 
 EXPECTED = (4.5, 6.5)
 
@@ -38,7 +37,7 @@ def main(quick: bool = False) -> float:
 
 def twist(model: pl.GeometricModel) -> tuple[pl.GeometricModel, pl.State, float]:
     """The bar with its end turned, and the share of the turn that its stiffer half takes."""
-    state = flex(model, {"up": 2.0, "down": 2.0}, strict=True)
+    state = pl.flex(model, {"up": 2.0, "down": 2.0}, strict=True)
     turn = []
     for name in ("interface", "tip"):
         d = model.locate(state, f"{name}_rim").position - model.locate(state, name).position

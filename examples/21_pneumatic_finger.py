@@ -17,22 +17,18 @@ from pathlib import Path
 import numpy as np
 
 import pliant as pl
-from pliant.models.geometric import GeometricModel
-from pliant.robots.pneumatic_finger import pneumatic_finger
-from pliant.robots.three_chamber_arm import three_chamber_arm
-from pliant.solve.flex import flex
 
 EXPECTED = (235.0, 285.0)
 
 
 def main(quick: bool = False) -> float:
     """Bend the finger; returns its largest bending angle [degrees]."""
-    robot = pneumatic_finger(size=6e-3 if quick else 2.9e-3, layers=1 if quick else 2)
-    model = GeometricModel(robot)
+    robot = pl.robots.pneumatic_finger(size=6e-3 if quick else 2.9e-3, layers=1 if quick else 2)
+    model = pl.GeometricModel(robot)
     fem = pl.FemModel(robot)
     largest, strains = 0.0, {}
     for ratio in (1.5, 2.2, 3.0 if quick else 2.6):
-        state = flex(model, model.command({"air": ratio}))
+        state = pl.flex(model, model.command({"air": ratio}))
         R = model.locate(state, "tip").rotation
         angle = float(np.degrees(np.arctan2(-R[2, 0], R[0, 0])) % 360)
         strains[f"finger, {angle:.0f} degrees"] = model.strains(state)
@@ -45,8 +41,8 @@ def main(quick: bool = False) -> float:
         )
         print(f"   finite elements at this pose are out of balance by {residual:.1e}")
         largest = max(largest, angle)
-    arm = GeometricModel(three_chamber_arm(size=0.02), element="linear" if quick else "quadratic")
-    bent = flex(arm, [240e3, 0.0, 0.0])
+    arm = pl.GeometricModel(pl.robots.three_chamber_arm(size=0.02), element="linear" if quick else "quadratic")
+    bent = pl.flex(arm, [240e3, 0.0, 0.0])
     strains["three-chamber arm, 240 kPa in one"] = arm.strains(bent)
     share = np.quantile(arm.strains(bent), [0.5, 0.9, 0.99])
     print(f"arm: {bent.status.name}; strain of 50, 90, 99 % of the elements below {np.round(share, 3)}")
@@ -54,7 +50,7 @@ def main(quick: bool = False) -> float:
     return largest
 
 
-def _draw(model: GeometricModel, state: pl.State, title: str, strains: dict[str, np.ndarray]) -> None:
+def _draw(model: pl.GeometricModel, state: pl.State, title: str, strains: dict[str, np.ndarray]) -> None:
     import matplotlib
 
     matplotlib.use("Agg")

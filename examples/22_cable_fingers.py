@@ -20,9 +20,7 @@ import numpy as np
 
 import pliant as pl
 from pliant.algebra.factorisation import factorise
-from pliant.bodies import SoftBody
 from pliant.materials import preset
-from pliant.robots.notched_finger import notched_finger
 
 EXPECTED = (15.0, 50.0)
 SHARES = (0.15, 0.30, 0.45, 0.60)
@@ -30,15 +28,15 @@ SHARES = (0.15, 0.30, 0.45, 0.60)
 
 def main(quick: bool = False) -> float:
     """Pull the fingers; returns how far the incremental linear model is off at 60 % [mm]."""
-    base = notched_finger(
+    base = pl.robots.notched_finger(
         size=0.02 if quick else 0.0085, pitch=0.0115, opening=0.0100, root=0.0055, depth=0.0222, cable_depth=0.0235
     ).but(gravity=(0, 0, 0))
     mesh = base.soft_body().mesh.with_region("knuckle", lambda c: (c[:, 2] < -0.004) & (c[:, 2] > -0.040))
     hard, soft = preset("tpu-95a"), preset("tpu-95a").scaled(1 / 3.75)
     bodies = {
-        "hard": SoftBody("body", mesh, hard),
-        "soft": SoftBody("body", mesh, soft),
-        "first knuckle soft": SoftBody("body", mesh, hard, {"knuckle": soft}),
+        "hard": pl.SoftBody("body", mesh, hard),
+        "soft": pl.SoftBody("body", mesh, soft),
+        "first knuckle soft": pl.SoftBody("body", mesh, hard, {"knuckle": soft}),
     }
     cable = replace(base.actuators[2], displacement_limits=(0.0, 0.08))
     shown, paths = [], {}

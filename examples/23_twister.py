@@ -17,19 +17,17 @@ import numpy as np
 import pliant as pl
 from pliant.models.geometric_thesis import ElementGroup
 from pliant.models.remeshing import inflate
-from pliant.robots.twister import twister
-from pliant.solve.flex import flex
 
 EXPECTED = (114.99, 115.01)
 
 
 def main(quick: bool = False) -> float:
     """Inflate in three stages; returns the ratio reached."""
-    robot = twister(size=7e-3 if quick else 5e-3)
+    robot = pl.robots.twister(size=7e-3 if quick else 5e-3)
     model = pl.GeometricModel(robot)
     state, reached, shown = None, 0.0, []
     for ratio in (5.0, 28.0, 115.0):
-        state = flex(model, model.command({"air": ratio}), start=state, strict=True)
+        state = pl.flex(model, model.command({"air": ratio}), start=state, strict=True)
         reached = model.ratios(state)["air"]
         print(f"alpha {reached:.3f}: {state.effort[0] / 1e3:.1f} kPa, {state.iterations} iterations, "
               f"{state.elapsed:.2f} s, {model.inversions(state)} inverted elements")  # fmt: skip

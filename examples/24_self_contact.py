@@ -11,10 +11,7 @@ from pathlib import Path
 
 import numpy as np
 
-from pliant.contact import Capsule, SelfContact
-from pliant.models.geometric import GeometricModel
-from pliant.robots.silicone_finger import silicone_finger
-from pliant.solve.flex import flex
+import pliant as pl
 
 EXPECTED = (2.4, 3.0)
 
@@ -27,10 +24,10 @@ def main(quick: bool = False) -> float:
     from pliant.viewer.snapshot import snapshot
 
     for name in ("ecoflex", "dragonskin"):
-        model = GeometricModel(silicone_finger(silicone=name, teeth=3 if quick else 5, size=3.5e-3))
+        model = pl.GeometricModel(pl.robots.silicone_finger(silicone=name, teeth=3 if quick else 5, size=3.5e-3))
         command = model.command({"air": 1.5})
-        free = flex(model, command)
-        state = flex(model, command, obstacles=[SelfContact()], alarm=1e-3)
+        free = pl.flex(model, command)
+        state = pl.flex(model, command, obstacles=[pl.SelfContact()], alarm=1e-3)
         shift = 1e3 * np.linalg.norm(model.locate(state, "tip").position - model.locate(free, "tip").position)
         print(f"{name}: {state.status}; {int((state.contacts.forces > 0).sum())} contacts, "
               f"penetration {state.contacts.max_penetration:.1e} m, {state.effort[0] / 1e3:.1f} kPa; "
@@ -39,11 +36,11 @@ def main(quick: bool = False) -> float:
         snapshot(model, state, out / f"silicone_{name}.png", title=name)
 
         reach = 0.75 * float(model.positions(model.rest)[:, 0].max())
-        bar = Capsule((reach, -0.03, -0.016), (reach, 0.03, -0.016), 0.014)
+        bar = pl.Capsule((reach, -0.03, -0.016), (reach, 0.03, -0.016), 0.014)
         held = None
         for ratio in (1.1, 1.25) if quick else (1.1, 1.2, 1.3, 1.5):
             command = model.command({"air": ratio})
-            held = flex(model, command, start=held, obstacles=[bar, SelfContact()], alarm=2e-3, strict=True)
+            held = pl.flex(model, command, start=held, obstacles=[bar, pl.SelfContact()], alarm=2e-3, strict=True)
         contacts = held.contacts
         on_bar = contacts.obstacle == 0
         grips.append(float(contacts.forces[on_bar].sum()))

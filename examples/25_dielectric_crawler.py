@@ -13,10 +13,7 @@ from pathlib import Path
 
 import numpy as np
 
-from pliant.models.geometric import GeometricModel
-from pliant.robots.dielectric_crawler import dielectric_crawler
-from pliant.solve.flex import flex
-from pliant.viewer.snapshot import snapshot
+import pliant as pl
 
 EXPECTED = (0.007, 0.010)
 CYCLES = 3
@@ -25,23 +22,23 @@ CYCLES = 3
 def main(quick: bool = False) -> float:
     """Curl, flatten and crawl; returns the stride of one cycle [m]."""
     cells = (8, 2) if quick else (16, 4)
-    by_area = GeometricModel(dielectric_crawler(cells=cells), element="quadratic")
-    model = GeometricModel(dielectric_crawler(cells=cells, drive="effort"), element="quadratic")
+    by_area = pl.GeometricModel(pl.robots.dielectric_crawler(cells=cells), element="quadratic")
+    model = pl.GeometricModel(pl.robots.dielectric_crawler(cells=cells, drive="effort"), element="quadratic")
     out = Path("out")
     out.mkdir(exist_ok=True)
     state = None
     for ratio in (1.0, 0.9995, 0.998, 0.995, 0.99):
-        state = flex(by_area, by_area.command({"film": ratio}), start=state)
+        state = pl.flex(by_area, by_area.command({"film": ratio}), start=state)
     spans, heights, steps = [], [], np.array([0.0, 8.0, 14.0, 18.0, 20.0, 21.0, 22.0])
     for kilovolts in (14.0, 7.0, 0.0) if quick else (16.0, 12.0, 8.0, 4.0, 0.0):  # let the voltage go
-        state = flex(model, [(1e3 * kilovolts) ** 2], start=state, strict=True)
+        state = pl.flex(model, [(1e3 * kilovolts) ** 2], start=state, strict=True)
     for kilovolts in steps:
-        state = flex(model, [(1e3 * kilovolts) ** 2], start=state, strict=True)
+        state = pl.flex(model, [(1e3 * kilovolts) ** 2], start=state, strict=True)
         spans.append(1e3 * model.locate(state, "front").position[0])
         heights.append(1e3 * model.locate(state, "middle").position[2])
         print(f"{kilovolts:4.0f} kV: area {model.ratios(state)['film']:.4f} of the glued one, span {spans[-1]:.1f} mm, "
               f"height {heights[-1]:.1f} mm, {state.status.name} in {state.iterations}")  # fmt: skip
-        snapshot(model, state, out / f"crawler_{kilovolts:.0f}kV.png", title=f"{kilovolts:.0f} kV")
+        pl.snapshot(model, state, out / f"crawler_{kilovolts:.0f}kV.png", title=f"{kilovolts:.0f} kV")
     legs = crawl(spans, CYCLES)
     stride = 1e-3 * (legs[-1, 0] - legs[0, 0]) / CYCLES
     print(f"{CYCLES} cycles between 0 and 22 kV: the crawler is {legs[-1, 0] - legs[0, 0]:.1f} mm farther")

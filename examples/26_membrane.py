@@ -17,10 +17,6 @@ from pathlib import Path
 import numpy as np
 
 import pliant as pl
-from pliant.contact import BodyContact
-from pliant.models.geometric import GeometricModel
-from pliant.robots.membrane import membrane
-from pliant.solve.flex import flex
 
 EXPECTED = (0.0, 2.0)
 
@@ -28,10 +24,10 @@ EXPECTED = (0.0, 2.0)
 def main(quick: bool = False) -> float:
     """Fill the chambers; returns the largest shape difference to finite elements [% of the side]."""
     begin = time.process_time()
-    robot = membrane(size=0.03 if quick else 0.02)
+    robot = pl.robots.membrane(size=0.03 if quick else 0.02)
     meshing = time.process_time() - begin
-    model, fem = GeometricModel(robot), pl.FemModel(robot)
-    meeting = [BodyContact(body_a=0, body_b=i) for i in range(1, 5)]
+    model, fem = pl.GeometricModel(robot), pl.FemModel(robot)
+    meeting = [pl.BodyContact(body_a=0, body_b=i) for i in range(1, 5)]
     out = Path("out")
     out.mkdir(exist_ok=True)
     from pliant.viewer.snapshot import snapshot
@@ -40,7 +36,7 @@ def main(quick: bool = False) -> float:
     worst = 0.0
     programs = {"one corner": (8e3, 0.0, 0.0, 0.0), "a ridge": (8e3, 0.0, 0.0, 8e3), "all": (8e3, 8e3, 8e3, 8e3)}
     for name, pressures in programs.items() if not quick else list(programs.items())[:2]:
-        state, check, response, rest = split(lambda p=pressures: flex(model, p, obstacles=meeting, alarm=4e-3))
+        state, check, response, rest = split(lambda p=pressures: pl.flex(model, p, obstacles=meeting, alarm=4e-3))
         reference = pl.equilibrium(fem, pressures, obstacles=meeting, alarm=4e-3)
         x, y = model.positions(state.q)[sheet], fem.positions(reference.q)[sheet]
         difference = 100 * float(np.linalg.norm(x - y, axis=1).max()) / 0.250

@@ -19,7 +19,6 @@ import numpy as np
 
 import pliant as pl
 from pliant.inverse.descent import Workspace, follow_path, sample_workspace
-from pliant.robots.notched_finger import notched_finger
 
 EXPECTED = (0.0, 2.0e-4)
 BOUNDS = (np.full(3, 1e-4), np.full(3, 20e-3))
@@ -28,7 +27,7 @@ NOTCHES = {"pitch": 0.0115, "opening": 0.0100, "root": 0.0055, "depth": 0.0222, 
 
 def main(quick: bool = False) -> float:
     """Follow the paths; returns the largest error on the reachable ones [m]."""
-    robot = notched_finger(size=0.02 if quick else 0.0085, sheathed=True, **NOTCHES)
+    robot = pl.robots.notched_finger(size=0.02 if quick else 0.0085, sheathed=True, **NOTCHES)
     model = pl.GeometricModel(robot.but(gravity=(0, 0, 0)))
     clouds = [sample_workspace(model, "corner", BOUNDS, n, workers=w) for n, w in ((5, 1), (15, 2))[: 2 - quick]]
     for space in clouds:

@@ -11,12 +11,8 @@ from pathlib import Path
 
 import numpy as np
 
-from pliant.contact import Cylinder
+import pliant as pl
 from pliant.inverse.pick_place import PickAndPlace, Stage
-from pliant.models.geometric import GeometricModel
-from pliant.robots.pneumatic_finger import pneumatic_finger
-from pliant.solve.flex import flex
-from pliant.viewer.snapshot import snapshot_image
 
 EXPECTED = (0.0, 0.5)
 RADIUS, OFFSET = 0.035, 0.0025
@@ -25,7 +21,7 @@ RADIUS, OFFSET = 0.035, 0.0025
 def main(quick: bool = False) -> float:
     """Carry a cylinder of 70 mm diameter; returns the largest error of the joint's distance to it [mm]."""
     teeth = 18 if quick else 24
-    model = GeometricModel(pneumatic_finger(teeth=teeth, segments=3, size=6e-3 if quick else 4e-3))
+    model = pl.GeometricModel(pl.robots.pneumatic_finger(teeth=teeth, segments=3, size=6e-3 if quick else 4e-3))
     mesh = model.robot.soft_body().mesh
     length = float(mesh.nodes[:, 0].max())
     layer = np.flatnonzero((mesh.nodes[:, 0] > 2 / 3 * length) & (mesh.nodes[:, 2] < 1e-9))
@@ -37,7 +33,7 @@ def main(quick: bool = False) -> float:
     # A centre that is within reach: below the joint in some pose, then moved a little; and a place farther on.
     centres = []
     for share in ((0.20, 0.35), (0.50, 0.25)):
-        place = model.locate(flex(model, [share[0] * high[0], share[1] * high[1], 0.0]), "joint2")
+        place = model.locate(pl.flex(model, [share[0] * high[0], share[1] * high[1], 0.0]), "joint2")
         centres.append(place.position - (RADIUS + OFFSET) * place.rotation[:, 2])
     centre = centres[0] + [0.002, 0.0, -0.001]
     picked = task.pick(centre, samples=3 if quick else 4)
@@ -53,7 +49,7 @@ def main(quick: bool = False) -> float:
     return 1e3 * max(abs(stage.distance) for stage in (picked, seated, placed))
 
 
-def _draw(model: GeometricModel, stages: dict[str, Stage], centres: list[np.ndarray]) -> None:
+def _draw(model: pl.GeometricModel, stages: dict[str, Stage], centres: list[np.ndarray]) -> None:
     """The stages side by side, with the object where it is."""
     import matplotlib
 
@@ -62,8 +58,11 @@ def _draw(model: GeometricModel, stages: dict[str, Stage], centres: list[np.ndar
 
     figure, axes = plt.subplots(1, len(stages), figsize=(4 * len(stages), 4.2))
     for axis, (name, stage), c in zip(axes, stages.items(), centres):
-        thing = Cylinder(tuple(c - [0.0, 0.02, 0.0]), tuple(c + [0.0, 0.02, 0.0]), RADIUS)
-        axis.imshow(snapshot_image(model, stage.state, obstacles=[thing], size=(960, 960), camera=(-90.0, 12.0)))
+        thing = pl.Cylinder(tuple(c - [0.0, 0.02, 0.0]), tuple(c + [0.0, 0.02, 0.0]), RADIUS)
+        picture = pl.viewer.snapshot_image(
+            model, stage.state, obstacles=[thing], size=(960, 960), camera=(-90.0, 12.0)
+        )
+        axis.imshow(picture)
         axis.set(title=name)
         axis.axis("off")
     figure.tight_layout(rect=(0, 0, 1, 0.96))

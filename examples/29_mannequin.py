@@ -14,8 +14,6 @@ import numpy as np
 from scipy.spatial import cKDTree
 
 import pliant as pl
-from pliant.robots.mannequin import mannequin, torso_surface
-from pliant.solve.flex import flex
 
 EXPECTED = (0.5, 6.0)
 SIZES = (10, 12, 14)
@@ -23,13 +21,13 @@ SIZES = (10, 12, 14)
 
 def main(quick: bool = False) -> float:
     """Take the sizes one after another; returns the largest root mean square distance to a scan [mm]."""
-    robot = mannequin(size=0.045 if quick else 0.030)
+    robot = pl.robots.mannequin(size=0.045 if quick else 0.030)
     model, fem = pl.GeometricModel(robot), pl.FemModel(robot)
     skin = np.array(robot.soft_body().mesh.node_sets["skin"])
-    state = flex(model, np.full(model.nu, 1e3))  # a little pressure: ribs that are pushed do not care which way
+    state = pl.flex(model, np.full(model.nu, 1e3))  # a little pressure: ribs that are pushed do not care which way
     shown, worst = [], 0.0
     for size in SIZES[:1] if quick else SIZES:
-        scan = torso_surface(size)
+        scan = pl.robots.torso_surface(size)
         tree = cKDTree(scan)
         before = tree.query(model.positions(model.rest)[skin])[0]
         command = pl.invert(model, state, pl.ShapeTarget(cloud=scan, vertices=skin))

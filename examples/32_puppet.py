@@ -10,7 +10,6 @@ from __future__ import annotations
 import numpy as np
 
 import pliant as pl
-from pliant.inverse.follow import follow
 from pliant.materials import Corotational
 
 EXPECTED = (0.0, 12.0)  # mean distance of the key points from the animation [mm]
@@ -55,7 +54,7 @@ def main(quick: bool = False) -> float:
     moves[:, 0, 2], moves[:, 1, 2] = 0.008 * lift, 0.008 * (0.5 - 0.5 * np.cos(2 * t))
     moves[:, 2, 1] = 0.004 * np.sin(t)
     goals = [[pl.PointsTarget(tuple(HANDS), home + m)] for m in moves]
-    run = follow(model, targets=goals, start=rest)
+    run = pl.follow(model, targets=goals, start=rest)
     places = np.stack([run.points[n] for n in HANDS], axis=1)
     error = 1e3 * np.linalg.norm(places - home - moves, axis=2)
     print(f"{model!r}: {len(run)} key frames, {sum(s.ok for s in run.status)} solved")

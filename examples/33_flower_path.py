@@ -14,8 +14,6 @@ from pathlib import Path
 import numpy as np
 
 import pliant as pl
-from pliant.learn.paths import flower
-from pliant.solve.flex import flex
 
 EXPECTED = (0.0, 0.01)
 
@@ -35,7 +33,7 @@ def main(quick: bool = False) -> float:
         for count in (1,) if quick else (1, 2, 3):
             state, tips = None, []
             for pressure in np.linspace(0.0, 240e3, 3 if quick else 7):
-                state = flex(model, pressure * (np.arange(3) < count), start=state)
+                state = pl.flex(model, pressure * (np.arange(3) < count), start=state)
                 tips.append(1e3 * model.locate(state, "tip").position)
             path = np.array(tips)
             side = np.hypot(path[:, 0], path[:, 1])
@@ -45,12 +43,14 @@ def main(quick: bool = False) -> float:
     reach.set(xlabel="distance from the axis [mm]", ylabel="height [mm]", title="tip, chambers filled to 240 kPa")
     reach.legend(fontsize=7)
 
-    middle = flex(model, np.full(3, 190e3))
+    middle = pl.flex(model, np.full(3, 190e3))
     apex = model.locate(middle, "tip").position
     scale = 0.25 if quick else 1.0  # linear elements are too stiff for the whole flower
-    path = flower(apex, radius=scale * 0.040, half_width=scale * 0.012, drop=scale * 0.012, count=4 if quick else 36)
+    path = pl.learn.flower(
+        apex, radius=scale * 0.040, half_width=scale * 0.012, drop=scale * 0.012, count=4 if quick else 36
+    )
     run = pl.follow(model, path, start=middle)
-    checked = np.array([model.locate(flex(model, u), "tip").position for u in run.u[::5]])
+    checked = np.array([model.locate(pl.flex(model, u), "tip").position for u in run.u[::5]])
     error = 1e3 * np.linalg.norm(checked - path[::5], axis=1).max()
     print(f"flower: {len(path)} waypoints, each {run.elapsed.mean():.2f} s, {run.iterations.mean():.1f} iterations; "
           f"{sum(s.ok for s in run.status)} converged, {run.u.min() / 1e3:.0f} to {run.u.max() / 1e3:.0f} kPa, "

@@ -16,9 +16,7 @@ from pathlib import Path
 import numpy as np
 
 import pliant as pl
-from pliant.robots.pneumatic_finger import pneumatic_finger
 from pliant.robots.silicone_finger import thesis_silicone
-from pliant.solve.flex import flex
 
 EXPECTED = (0.02, 5.0)
 TWIST = 11.0  # [rad/m] of the tendril at rest
@@ -27,7 +25,7 @@ POLE = 0.031  # [m] radius
 
 def tendril(teeth: int, size: float) -> pl.Robot:
     """A pneumatic finger of Ecoflex whose cross-section turns along its length."""
-    straight = pneumatic_finger(teeth=teeth, size=size, material=thesis_silicone("ecoflex"))
+    straight = pl.robots.pneumatic_finger(teeth=teeth, size=size, material=thesis_silicone("ecoflex"))
     body = straight.soft_body()
     x, y, z = body.mesh.nodes.T
     turn = TWIST * x
@@ -49,7 +47,7 @@ def main(quick: bool = False) -> float:
     shown, state, grip = [], None, 0.0
     for ratio in ratios:
         command = model.command({"air": ratio})
-        state = flex(model, command, start=state, obstacles=[pole], alarm=2e-3, strict=True)
+        state = pl.flex(model, command, start=state, obstacles=[pole], alarm=2e-3, strict=True)
         forces = state.contacts.forces
         grip = float(forces.sum())
         print(f"alpha {ratio}: {state.effort[0] / 1e3:.1f} kPa, {int((forces > 0).sum())} contacts, grip {grip:.2f} N, "

@@ -10,8 +10,8 @@ from pathlib import Path
 
 import numpy as np
 
+import pliant as pl
 from pliant.learn import FingerManipulator, ell, fit, follow_path, sample
-from pliant.state import Status
 
 EXPECTED = (0.0, 2.0)
 
@@ -26,7 +26,7 @@ def main(quick: bool = False) -> float:
     targets = ell(corner, first=(-0.02, 0.0, 0.0), second=beyond, count=80)
     path = follow_path(model, targets, start=np.array([1e5, 1e5, 0.5e5]), axes="xy")
     outside = np.linalg.norm(targets, axis=1) > robot.length
-    print(f"{sum(s is Status.CONVERGED for s in path.status)} of {len(path)} targets met; last: {path.status[-1]}")
+    print(f"{sum(s is pl.Status.CONVERGED for s in path.status)} of {len(path)} targets met; last: {path.status[-1]}")
     print(f"largest step between commands: {path.largest_step.max() / 6e5 * 100:.1f} % of the range")
     nearest = np.linalg.norm(targets[outside], axis=1) - robot.length
     return float(np.abs(path.error[outside] - nearest).max() / model.width * 100)

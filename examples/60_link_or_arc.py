@@ -19,11 +19,8 @@ import numpy as np
 
 import pliant as pl
 from pliant.control import FrameSensor, PressureMap
-from pliant.models.basis import legendre
-from pliant.models.link import LinkModel
-from pliant.models.rod import RodModel
 from pliant.models.segments import representation_errors
-from pliant.robots.four_segment_arm import AREA, LEVER, arm_channels, four_segment_arm
+from pliant.robots.four_segment_arm import AREA, LEVER
 
 EXPECTED = (4.0, 20.0)  # times that the arcs' error on the helix exceeds the five-state link's
 FAMILIES = {
@@ -38,10 +35,10 @@ CASES = {"plane": (0.0,) * 4, "plane at 45 deg": (np.pi / 4,) * 4, "helix": (0.0
 
 def bent(directions: tuple[float, ...], degrees: np.ndarray) -> list[np.ndarray]:
     """Frames of the arm for growing bends per segment."""
-    robot = four_segment_arm(payload=0.5)
-    channels = arm_channels(robot)
-    arm = RodModel(robot, basis=legendre(1), chambers=channels)
-    base = LinkModel(robot, chambers=channels)
+    robot = pl.robots.four_segment_arm(payload=0.5)
+    channels = pl.robots.arm_channels(robot)
+    arm = pl.RodModel(robot, basis=pl.basis.legendre(1), chambers=channels)
+    base = pl.LinkModel(robot, chambers=channels)
     see = FrameSensor(arm, [f"frame{i}" for i in range(1, 5)], base.frames(base.rest)[0])
     pressures = PressureMap(AREA, LEVER, LEVER)
     samples, state = [], None

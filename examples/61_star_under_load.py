@@ -16,10 +16,7 @@ import numpy as np
 
 import pliant as pl
 from pliant.control import FrameSensor, PressureMap, TaskSpacePid, closed_loop, settling
-from pliant.models.basis import legendre
-from pliant.models.link import LinkModel
-from pliant.models.rod import RodModel
-from pliant.robots.four_segment_arm import AREA, LEVER, arm_channels, four_segment_arm
+from pliant.robots.four_segment_arm import AREA, LEVER
 
 EXPECTED = (0.5, 8.0)  # mm, rms on the star with 500 g
 MAP = PressureMap(AREA, LEVER, LEVER)
@@ -27,17 +24,17 @@ REST = np.full(16, 1e5)
 
 
 @cache
-def plant(payload: float) -> RodModel:
+def plant(payload: float) -> pl.RodModel:
     """The arm with a payload [kg]."""
-    robot = four_segment_arm(payload=payload)
-    basis = legendre(1, strains=("twist", "bend_y", "bend_z", "stretch"))
-    return RodModel(robot, basis=basis, chambers=arm_channels(robot))
+    robot = pl.robots.four_segment_arm(payload=payload)
+    basis = pl.basis.legendre(1, strains=("twist", "bend_y", "bend_z", "stretch"))
+    return pl.RodModel(robot, basis=basis, chambers=pl.robots.arm_channels(robot))
 
 
 def control(payload: float, target, duration: float, jacobian: str = "estimated"):
     """Run the controller on the arm; it knows the arm without payload."""
-    arm, robot = plant(payload), four_segment_arm()
-    link = LinkModel(robot, chambers=arm_channels(robot))
+    arm, robot = plant(payload), pl.robots.four_segment_arm()
+    link = pl.LinkModel(robot, chambers=pl.robots.arm_channels(robot))
     see = FrameSensor(arm, [f"frame{i}" for i in range(1, 5)], link.frames(link.rest)[0])
     pid = TaskSpacePid(link, see, target, MAP, stiffness="tangent", jacobian=jacobian)
     return closed_loop(arm, pid, duration=duration, start=pl.equilibrium(arm, REST), dt=0.01, lag=0.1)

@@ -13,10 +13,6 @@ import numpy as np
 
 import pliant as pl
 from pliant.control import energy_shaping
-from pliant.models.basis import legendre
-from pliant.models.modal import Modal
-from pliant.models.rod import RodModel
-from pliant.robots.octopus_arm import octopus_arm
 
 EXPECTED = (0.0, 1.0)  # mm, error of the tip at the end
 BEND = ("bend_y", "bend_z")
@@ -24,14 +20,15 @@ BEND = ("bend_y", "bend_z")
 
 def main(quick: bool = False) -> float:
     """Reach and unroll; returns the error of the tip at the end of the reach [mm]."""
-    arm = RodModel(octopus_arm(), basis=legendre(3, strains=BEND))
+    arm = pl.RodModel(pl.robots.octopus_arm(), basis=pl.basis.legendre(3, strains=BEND))
     control = energy_shaping(arm, target=pl.PointTarget("tip", (0.04, 0.0, -0.01)), stiffness=20.0)
     reach = pl.simulate(arm, control, duration=1.5, dt=0.01)
     error = 1e3 * reach.error("tip")
     print(f"reach: {reach.status[-1]}, error {error[-1]:.4f} mm, {reach.speed:.0f} times real time")
     print(f"muscles pull up to {reach.effort.max():.1f} N")
 
-    model = Modal(RodModel(octopus_arm(length=0.135, water=True), basis=legendre(7, strains=BEND), skin_points=55))
+    octopus = pl.robots.octopus_arm(length=0.135, water=True)
+    model = pl.Modal(pl.RodModel(octopus, basis=pl.basis.legendre(7, strains=BEND), skin_points=55))
     q = np.zeros(model.nq)
     q[0] = -40.0  # rolled up
     start = pl.State(q, np.zeros(16), np.zeros(16), np.zeros(16), q)

@@ -19,9 +19,6 @@ import numpy as np
 
 import pliant as pl
 from pliant.models.curve import Curve
-from pliant.models.identify import identify
-from pliant.models.identify_rod import identify_rod
-from pliant.models.modes import modes_from
 
 EXPECTED = (0.0, 5.0)  # percent of the length
 DAMPING = 6e-4  # of the material, relative to its stiffness [s]
@@ -45,13 +42,13 @@ def main(quick: bool = False) -> float:
     swing = pl.simulate(model, np.zeros(3), duration=0.3, dt=2e-3, start=released, damping=1.0)
     models = {}
     for links in (1, 3):
-        law = identify(model, states, START, END, links=links, oscillation=swing)
+        law = pl.identify(model, states, START, END, links=links, oscillation=swing)
         models[f"{links} link{'s' * (links > 1)}"] = law.model()
         print(f"{links} links: tip error {100 * law.tip_error:.2f} % of L, best arcs {100 * law.arc_error:.2f} %")
     slope = law.joints[0].bending[0] - law.joints[0].bending[1]
     print(f"damping over stiffness: {law.damping[0, 1] / slope:.2e} s (the FEM's: {DAMPING:.2e} s)")
-    modes = modes_from(model, [s.q for s in states], START, END, modes=3, stations=13)
-    rod = identify_rod(model, states, START, END, basis=modes.basis, form="matrix", stations=13)
+    modes = pl.modes_from(model, [s.q for s in states], START, END, modes=3, stations=13)
+    rod = pl.identify_rod(model, states, START, END, basis=modes.basis, form="matrix", stations=13)
     models["3 modes"] = rod.model()
     print(f"3 modes: {100 * modes.energy[-1]:.3f} % of the strains, tip error {100 * rod.tip_error:.2f} %")
     if not quick:

@@ -12,9 +12,6 @@ import numpy as np
 
 import pliant as pl
 from pliant.control import energy_shaping
-from pliant.models.basis import legendre
-from pliant.models.rod import RodModel
-from pliant.robots.elephant_trunk import elephant_trunk, trunk_channels
 
 EXPECTED = (0.0, 6.0)  # mm
 TARGET = (0.28, 0.10, 0.12)
@@ -22,8 +19,10 @@ TARGET = (0.28, 0.10, 0.12)
 
 def main(quick: bool = False) -> float:
     """Reach; returns the final distance to the target [mm]."""
-    arm = RodModel(
-        elephant_trunk(), basis=legendre(2, strains=("bend_y", "bend_z", "stretch")), chambers=trunk_channels()
+    arm = pl.RodModel(
+        pl.robots.elephant_trunk(),
+        basis=pl.basis.legendre(2, strains=("bend_y", "bend_z", "stretch")),
+        chambers=pl.robots.trunk_channels(),
     )
     control = energy_shaping(arm, target=pl.PointTarget("tip", TARGET), stiffness=500.0, injection=5.0)
     run = pl.simulate(arm, control, duration=2.0 if quick else 3.0, dt=0.005)

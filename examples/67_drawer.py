@@ -15,10 +15,7 @@ import numpy as np
 
 import pliant as pl
 from pliant.control import FrameSensor, PressureMap, TaskSpacePid
-from pliant.models.basis import legendre
-from pliant.models.link import LinkModel
-from pliant.models.rod import RodModel
-from pliant.robots.four_segment_arm import AREA, LEVER, arm_channels, four_segment_arm
+from pliant.robots.four_segment_arm import AREA, LEVER
 
 EXPECTED = (60.0, 85.0)  # mm that the drawer is open
 HANDLE, PULL = np.array([0.12, 0.05, -0.63]), np.array([-1.0, 0.0, 0.0])
@@ -27,7 +24,7 @@ HANDLE, PULL = np.array([0.12, 0.05, -0.63]), np.array([-1.0, 0.0, 0.0])
 class Drawer:
     """The controller of the arm, and the drawer as a force on its tip once the handle is taken."""
 
-    def __init__(self, arm: RodModel, pid: TaskSpacePid) -> None:
+    def __init__(self, arm: pl.RodModel, pid: TaskSpacePid) -> None:
         self.arm, self.pid, self.grasped, self.opening = arm, pid, None, 0.0
         self.targets = {"tip": self.wanted}
         self.history: list[tuple[float, float, float]] = []
@@ -51,15 +48,15 @@ class Drawer:
 
 def main(quick: bool = False) -> float:
     """Open it; returns the opening [mm]."""
-    robot = four_segment_arm()
-    channels = arm_channels(robot)
+    robot = pl.robots.four_segment_arm()
+    channels = pl.robots.arm_channels(robot)
     push = pl.PointForce(name="drawer", point=(0.0, 0.0, -0.6), direction=tuple(-PULL), body="segment4")
-    arm = RodModel(
+    arm = pl.RodModel(
         robot.but(actuators=(*robot.actuators, push)),
-        basis=legendre(0, strains=("twist", "bend_y", "bend_z", "stretch")),
+        basis=pl.basis.legendre(0, strains=("twist", "bend_y", "bend_z", "stretch")),
         chambers=channels,
     )
-    link = LinkModel(robot, chambers=channels)
+    link = pl.LinkModel(robot, chambers=channels)
     see = FrameSensor(arm, [f"frame{i}" for i in range(1, 5)], link.frames(link.rest)[0])
     pid = TaskSpacePid(link, see, HANDLE, PressureMap(AREA, LEVER, LEVER), stiffness="tangent", kp=2.5)
     drawer = Drawer(arm, pid)

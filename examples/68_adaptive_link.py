@@ -14,18 +14,17 @@ import numpy as np
 
 import pliant as pl
 from pliant.control import AdaptiveTracking, closed_loop
-from pliant.models.pcc import JointLaw, PccModel
-from pliant.robots.printed_link import GAINS, LENGTH, printed_link
+from pliant.robots.printed_link import GAINS, LENGTH
 
 EXPECTED = (0.0, 1.5)  # percent of the length, root mean square over the last second
-LAW = JointLaw((223.0, 172.4, 455 * LENGTH), (1.31e-3 * LENGTH, 0.73e-3 * LENGTH, 0.229 * LENGTH), "secant")
+LAW = pl.JointLaw((223.0, 172.4, 455 * LENGTH), (1.31e-3 * LENGTH, 0.73e-3 * LENGTH, 0.229 * LENGTH), "secant")
 
 
-def link(payload: float) -> PccModel:
+def link(payload: float) -> pl.PccModel:
     """The hanging link with a payload [kg]."""
     bellows = tuple(pl.Chamber(name=f"b{i}") for i in (1, 2, 3))
-    robot = printed_link(payload=payload, upright=False).but(actuators=bellows)
-    return PccModel(robot, joints=LAW, damping=(1e-2, 2.3e-7), gains=GAINS, rotary=False)
+    robot = pl.robots.printed_link(payload=payload, upright=False).but(actuators=bellows)
+    return pl.PccModel(robot, joints=LAW, damping=(1e-2, 2.3e-7), gains=GAINS, rotary=False)
 
 
 def path(t: float) -> tuple[np.ndarray, np.ndarray, np.ndarray]:

@@ -17,11 +17,8 @@ import numpy as np
 
 import pliant as pl
 from pliant.control import FrameSensor, PressureMap
-from pliant.models.basis import legendre
-from pliant.models.link import LinkModel
-from pliant.models.rod import RodModel
 from pliant.models.segments import representation_errors
-from pliant.robots.four_segment_arm import AREA, LEVER, arm_channels, four_segment_arm
+from pliant.robots.four_segment_arm import AREA, LEVER
 
 EXPECTED = (3.0, 40.0)  # mm, rms error of the arcs in case (b)
 PLANE, HELIX = (0.0,) * 4, (0.0, np.pi / 2, np.pi, 1.5 * np.pi)
@@ -35,9 +32,10 @@ FAMILIES = {"paper": "link (paper)", "constant_velocity+twist": "link, five stat
 
 def errors(payload: float, gravity: bool, directions: tuple[float, ...], seconds: float) -> tuple[np.ndarray, dict]:
     """Times and tip error of every family [m] after a step of 30 degrees per segment."""
-    robot = four_segment_arm(payload=payload, gravity=gravity)
-    channels = arm_channels(robot)
-    arm, link = RodModel(robot, basis=legendre(1), chambers=channels), LinkModel(robot, chambers=channels)
+    robot = pl.robots.four_segment_arm(payload=payload, gravity=gravity)
+    channels = pl.robots.arm_channels(robot)
+    arm = pl.RodModel(robot, basis=pl.basis.legendre(1), chambers=channels)
+    link = pl.LinkModel(robot, chambers=channels)
     see = FrameSensor(arm, [f"frame{i}" for i in range(1, 5)], link.frames(link.rest)[0])
     # EI / L = 55.6 N m per radian of bend
     tau = 55.56 * np.radians(30.0) * np.stack([np.cos(directions), -np.sin(directions), np.zeros(4)], axis=1)

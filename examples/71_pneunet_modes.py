@@ -16,7 +16,7 @@ import numpy as np
 from scipy.optimize import least_squares
 
 import pliant as pl
-from pliant.models.modes import Modes, modes_from, slice_frames
+from pliant.models.modes import Modes, slice_frames
 
 EXPECTED = (0.0, 5.0)  # percent of the length
 LENGTH, CENTRE = 0.120, -0.004
@@ -43,7 +43,7 @@ def main(quick: bool = False) -> float:
         state = pl.equilibrium(fem, {name: p}, start=state, strict=True)
         states.append(state)
     cost = (time.perf_counter() - begin) / len(pressures)
-    modes = modes_from(fem, np.array([s.q for s in states]), START, END, modes=3, stations=31)
+    modes = pl.modes_from(fem, np.array([s.q for s in states]), START, END, modes=3, stations=31)
     print(f"3 modes hold {100 * modes.energy[-1]:.3f} % of the energy; tip error {100 * modes.max_error:.2f} %")
     tips = np.array([modes_tip(fem, s.q) for s in states])
     fitted = np.arange(len(pressures)) % 2 == 1

@@ -13,7 +13,6 @@ from pathlib import Path
 import numpy as np
 
 import pliant as pl
-from pliant.contact.obstacles import Pose
 
 EXPECTED = (0.3, 3.0)  # N
 LENGTH, RADIUS, RING = 0.17, 0.008, 0.05
@@ -42,7 +41,7 @@ def main(quick: bool = False) -> float:
     model = pl.RodModel(gripper(), basis=basis, skin_points=17)
     ball = pl.Sphere(
         centre=(0.0, 0.0, -0.105), radius=0.036, friction=0.6,
-        motion=lambda t: Pose((0.0, 0.0, -PULL * max(0.0, t - CLOSED))),
+        motion=lambda t: pl.contact.Pose((0.0, 0.0, -PULL * max(0.0, t - CLOSED))),
     )  # fmt: skip
     stepper = pl.Stepper(model, obstacles=[ball])
     state, rows, dt = stepper.start(None), [], 0.02

@@ -14,7 +14,6 @@ from pathlib import Path
 import numpy as np
 
 import pliant as pl
-from pliant.contact.obstacles import Pose
 
 EXPECTED = (0.1, 0.3)  # turns per second
 LENGTH, RADIUS, CIRCLE, HEAD = 0.080, 0.006, 0.0375, 0.010
@@ -55,8 +54,8 @@ def turn_bolt(strokes: int, dt: float = 0.005) -> tuple[np.ndarray, pl.RodModel,
     model = pl.RodModel(robot, basis=basis, chambers=paths, skin_points=13)
     angle = [0.0]
 
-    def pose(t: float) -> Pose:
-        return Pose((0.0, 0.0, 0.0), pl.lie.exp(np.array([0.0, 0.0, angle[-1]])))
+    def pose(t: float) -> pl.contact.Pose:
+        return pl.contact.Pose((0.0, 0.0, 0.0), pl.lie.exp(np.array([0.0, 0.0, angle[-1]])))
 
     bolt = pl.Cylinder(a=(0, 0, -0.12), b=(0, 0, -0.06), radius=HEAD, friction=0.8, motion=pose)
     stepper = pl.Stepper(model, obstacles=[bolt], scheme="euler")

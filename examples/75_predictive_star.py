@@ -15,20 +15,17 @@ import numpy as np
 
 import pliant as pl
 from pliant.control import FrameSensor, PredictiveControl, PressureMap, TaskSpacePid, closed_loop
-from pliant.models.basis import legendre
-from pliant.models.link import LinkModel
-from pliant.models.rod import RodModel
-from pliant.robots.four_segment_arm import AREA, LEVER, arm_channels, four_segment_arm
+from pliant.robots.four_segment_arm import AREA, LEVER
 
 EXPECTED = (0.2, 4.0)  # mm, rms with predictive control
 DURATION = 6.0
 
 
-def arm(payload: float) -> RodModel:
+def arm(payload: float) -> pl.RodModel:
     """The plant with a payload [kg]."""
-    robot = four_segment_arm(payload=payload)
-    basis = legendre(1, strains=("twist", "bend_y", "bend_z", "stretch"))
-    return RodModel(robot, basis=basis, chambers=arm_channels(robot))
+    robot = pl.robots.four_segment_arm(payload=payload)
+    basis = pl.basis.legendre(1, strains=("twist", "bend_y", "bend_z", "stretch"))
+    return pl.RodModel(robot, basis=basis, chambers=pl.robots.arm_channels(robot))
 
 
 def star(t: float, size: float = 0.15) -> np.ndarray:
@@ -42,8 +39,8 @@ def star(t: float, size: float = 0.15) -> np.ndarray:
 
 def main(quick: bool = False) -> float:
     """Draw with both controllers; returns the rms error of the predictive one [mm]."""
-    plant, known, robot = arm(0.5), arm(0.0), four_segment_arm()
-    link = LinkModel(robot, chambers=arm_channels(robot))
+    plant, known, robot = arm(0.5), arm(0.0), pl.robots.four_segment_arm()
+    link = pl.LinkModel(robot, chambers=pl.robots.arm_channels(robot))
     see = FrameSensor(plant, [f"frame{i}" for i in range(1, 5)], link.frames(link.rest)[0])
     controllers = {
         "PID": TaskSpacePid(link, see, star, PressureMap(AREA, LEVER, LEVER), stiffness="tangent"),

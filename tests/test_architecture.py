@@ -138,3 +138,16 @@ def test_types_of_the_public_names_are_declared():
     stub = ast.parse((ROOT / "__init__.pyi").read_text())
     declared = {a.asname: node.module for node in stub.body if isinstance(node, ast.ImportFrom) for a in node.names}
     assert declared == homes
+
+
+def test_examples_take_public_names_by_their_public_path():
+    """One import path per name: `pl.RodModel`, never `from pliant.models.rod import RodModel`."""
+    wrong = [
+        f"{path.name}:{node.lineno} {alias.name}"
+        for path in sorted((ROOT.parent.parent / "examples").glob("*.py"))
+        for node in ast.parse(path.read_text()).body
+        if isinstance(node, ast.ImportFrom)
+        for alias in node.names
+        if pliant._HOME.get(alias.name) == node.module
+    ]
+    assert not wrong, "\n".join(wrong)

@@ -80,6 +80,7 @@ _HOME: dict[str, str] = {
     "sweep": "pliant.solve.simulate",
     "sensitivity": "pliant.solve.sensitivity",
     "project": "pliant.solve.projection",
+    "flex": "pliant.solve.flex",
     "rollout": "pliant.models.rod_rollout",
     "invert": "pliant.inverse.invert",
     "follow": "pliant.inverse.follow",

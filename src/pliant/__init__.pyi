@@ -99,6 +99,7 @@ from pliant.robot import Robot as Robot
 from pliant.solve.dynamics import Stepper as Stepper
 from pliant.solve.dynamics import step as step
 from pliant.solve.equilibrium import equilibrium as equilibrium
+from pliant.solve.flex import flex as flex
 from pliant.solve.projection import project as project
 from pliant.solve.sensitivity import sensitivity as sensitivity
 from pliant.solve.simulate import simulate as simulate
