@@ -121,6 +121,7 @@ def _picture(path: Path, *solved: tuple[Any, Any]) -> None:
     import matplotlib.image
     import numpy as np
 
+    from pliant.archive import replacing
     from pliant.viewer.snapshot import snapshot
 
     # one scale of colours for both, else the same colour would mean two displacements
@@ -131,4 +132,5 @@ def _picture(path: Path, *solved: tuple[Any, Any]) -> None:
             file = Path(folder) / f"{i}.png"
             snapshot(model, state, file, title=type(model).__name__, size=(800, 520), span=span)
             images.append(matplotlib.image.imread(file))
-    matplotlib.image.imsave(path, np.concatenate(images, axis=0))
+    with replacing(path) as temporary:
+        matplotlib.image.imsave(temporary, np.concatenate(images, axis=0), format="png")

@@ -16,6 +16,7 @@ from typing import Any, Protocol
 
 import numpy as np
 
+from pliant.archive import replacing
 from pliant.errors import ArgumentError, FileError, MissingExtraError
 
 Array = np.ndarray
@@ -79,7 +80,7 @@ class Measurements:
     def save(self, path: str | Path, actuators: Sequence[str]) -> Path:
         """Write a CSV file: one column per actuator, x, y, z [m], and one per load."""
         path = Path(path)
-        with path.open("w", newline="") as f:
+        with replacing(path) as temporary, temporary.open("w", newline="") as f:
             out = csv.writer(f)
             out.writerow([*actuators, "x", "y", "z", *(f"load{k + 1}" for k in range(self.load.shape[1]))])
             out.writerows(np.column_stack([self.u, self.position, self.load]).tolist())

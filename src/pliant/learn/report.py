@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from pliant.archive import replacing
 from pliant.learn.comparison import Compared
 from pliant.learn.dataset import Dataset
 from pliant.models.learned import LearnedModel
@@ -69,8 +70,8 @@ def write_report(
         f"<style>{_STYLE}</style></head><body>{''.join(parts)}</body></html>"
     )
     path = Path(path)
-    path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text(page, encoding="utf-8")
+    with replacing(path) as temporary:
+        temporary.write_text(page, encoding="utf-8")
     return path
 
 

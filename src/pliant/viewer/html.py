@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from pliant.archive import replacing
 from pliant.errors import ArgumentError
 from pliant.models.contract import Model
 from pliant.state import State
@@ -70,8 +71,8 @@ def export_html(
     template = files("pliant.viewer").joinpath("replay.html").read_text(encoding="utf-8")
     text = json.dumps(data, separators=(",", ":"), allow_nan=False).replace("</", "<\\/")
     path = Path(path)
-    path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text(template.replace("__DATA__", text), encoding="utf-8")
+    with replacing(path) as temporary:
+        temporary.write_text(template.replace("__DATA__", text), encoding="utf-8")
     return path
 
 

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from pliant.archive import replacing
 from pliant.errors import ArgumentError
 from pliant.viewer.readings import display
 
@@ -99,6 +100,6 @@ def _figure(size: tuple[float, float], *, rows: int | None = None) -> tuple[Any,
 
 def _save(figure: Any, path: str | Path) -> Path:
     path = Path(path)
-    path.parent.mkdir(parents=True, exist_ok=True)
-    figure.savefig(path, dpi=160)
+    with replacing(path) as temporary:
+        figure.savefig(temporary, dpi=160, format=path.suffix[1:] or "png")
     return path

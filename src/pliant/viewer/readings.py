@@ -24,6 +24,8 @@ DISPLAY: dict[str, tuple[str, float]] = {
     "J": ("mJ", 1e3),
     "1": ("", 1.0),
 }
+# What a status advises in Python is a button here.
+ON_THE_PAGE = {Status.LOCAL: "converged to a local optimum; “Search farther” may find a better one"}
 NOISE = 1e-6  # readings below this are rounding
 # Largest effort offered by a slider when the actuator does not say [SI unit].
 FALLBACK_EFFORT = {"N": 10.0, "Pa": 50e3, "1": 2.0}
@@ -173,7 +175,7 @@ def reading_html(
         forceless: the model has no mechanics: show commands, not what they would do.
     """
     status = command.status if command is not None else state.status
-    sentence = escape(str(status))
+    sentence = escape(ON_THE_PAGE.get(status, str(status)))
     parts = []
     if trouble:
         parts.append(

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from pliant.archive import replacing
 from pliant.errors import ArgumentError
 from pliant.models.contract import Model
 from pliant.state import State
@@ -83,8 +84,8 @@ def snapshot(
     )
     from PIL import Image
 
-    path.parent.mkdir(parents=True, exist_ok=True)
-    Image.fromarray(image).save(path, format="PNG", optimize=True)
+    with replacing(path) as temporary:
+        Image.fromarray(image).save(temporary, format="PNG", optimize=True)
     return path
 
 
