@@ -68,7 +68,7 @@ def test_a_ball_in_the_way_of_a_trunk_is_leant_on_in_a_bounded_number_of_steps(m
 
     monkeypatch.setattr(newton.LinearSystem, "__init__", counted)
     model, ball = pl.FemModel(pl.robots.trunk()), pl.Sphere((-0.0053, 0.0246, 0.165), 0.01)
-    command = pl.invert(model, None, pl.PointTarget("tip", (0.0018, 0.0393, 0.1878)), obstacles=[ball])
+    command = pl.invert(model, None, pl.PointTarget("tip", (0.0018, 0.0393, 0.1878)), obstacles=[ball], search="local")
     assert command.status is pl.Status.LOCAL
     assert len(built) < 350
     assert np.linalg.norm(command.error) < 0.0075

@@ -60,11 +60,12 @@ def test_other_starts_find_a_target_that_a_symmetric_end_hides():
     """Pulled short by all cables, the arm ends at every limit; bent to one side it gets there."""
     model = planar_arm()
     target = pl.PointTarget("tip", (0.6 * LENGTH, 0.0, 0.0))
-    local = pl.invert(model, targets=target)
+    local = pl.invert(model, targets=target, search="local")
     assert local.status is pl.Status.UNREACHABLE
     assert local.effort == pytest.approx(np.full(4, 30.0))
     many = pl.invert(model, targets=target, search="multistart")
     assert many.status is pl.Status.CONVERGED
+    assert any("another start" in note for note in many.notes)
     again = pl.equilibrium(model, many.u, start=many.state).require()
     assert np.abs(model.locate(again, "tip").position - target.position).max() < 1e-6 * LENGTH
 
@@ -74,7 +75,7 @@ def test_trunk_straight_below_its_tip():
     model = pl.FemModel(pl.robots.trunk())
     rest = pl.equilibrium(model)
     goal = model.locate(rest, "tip").position - (0.0, 0.0, 0.04)
-    local = pl.invert(model, rest, pl.PointTarget("tip", tuple(goal)))
+    local = pl.invert(model, rest, pl.PointTarget("tip", tuple(goal)), search="local")
     assert local.status is pl.Status.UNREACHABLE
     # every stroke is at its limit, and every limit holds it: no change of the strokes lowers the distance
     assert local.displacement == pytest.approx([a.displacement_limits[1] for a in model.robot.actuators], rel=1e-6)
@@ -82,6 +83,38 @@ def test_trunk_straight_below_its_tip():
     assert not flat_directions(local.problem, local.solution, 3)
     many = pl.invert(model, rest, pl.PointTarget("tip", tuple(goal)), search="multistart")
     assert many.status is pl.Status.CONVERGED
+
+
+def test_a_tip_that_first_goes_the_other_way():
+    """Filled, the slit of the twister moves its tip away from where it will be: downhill from rest there is nothing."""
+    model = pl.FemModel(pl.robots.twister(length=0.06, size=6e-3))
+    there = pl.equilibrium(model, {"air": 1.2e-6}).require()
+    target = pl.PointTarget("tip", tuple(model.locate(there, "tip").position))
+    assert pl.invert(model, targets=target, search="local").status is pl.Status.UNREACHABLE
+    found = pl.invert(model, targets=target)
+    assert found.status is pl.Status.CONVERGED
+    assert found.u == pytest.approx(there.u, rel=1e-6)
+
+
+def test_limits_that_the_start_breaks_and_another_pose_holds():
+    """From rest the stroke never came into its limits, which was said to be impossible; 18.59 mm is an equilibrium."""
+    model = pl.FemModel(pl.robots.finger())
+    target = pl.CentreOfMassTarget((0.02977, -0.00125, -0.02689))
+    command = pl.invert(model, targets=target, limits=[pl.DisplacementLimit("cable", 0.0097, 0.01859)])
+    assert command.ok
+    assert 0.0097 * (1 - 1e-6) <= command.displacement[0] <= 0.01859 * (1 + 1e-6)
+
+
+def test_a_contact_force_is_found_from_where_nothing_touches():
+    """The force on a wall says nothing to a finger that does not touch it: it is found where it does."""
+    model = pl.FemModel(pl.robots.finger())
+    wall = pl.Plane((0.02248147, 0, 0), (-1, 0, 0), name="wall")
+    target = pl.ContactForceTarget(0.05, "wall")
+    for search in ("auto", "multistart"):
+        command = pl.invert(model, targets=target, obstacles=[wall], search=search)
+        assert command.status is pl.Status.CONVERGED, (search, command.status)
+        again = pl.equilibrium(model, command.u, obstacles=[wall], start=command.state).require()
+        assert again.contacts.forces.sum() == pytest.approx(0.05, rel=1e-4)
 
 
 def test_curvature_is_learned_along_the_last_step():

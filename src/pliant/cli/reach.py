@@ -54,9 +54,9 @@ def configure(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument(
         "--search",
-        choices=("local", "multistart"),
-        default="local",
-        help="multistart: where a target is not reached, look again from other poses (slower)",
+        choices=("auto", "local", "multistart"),
+        default="auto",
+        help="where a target is not reached: look from a few other poses too (auto), from all (multistart), or not",
     )
     add_obstacles(parser)
     add_outputs(parser)
@@ -107,8 +107,8 @@ def run(args: argparse.Namespace) -> int:
         )
         if missed and errors.max() > FAR * extent(model):
             print("Positions are in m; a unit after the last number counts for all: --target 50,20,180mm.")
-        elif missed and args.search == "local":
-            print("--search multistart looks farther: from other poses, too.")
+        elif missed and args.search != "multistart":
+            print("--search multistart looks farther: from all poses that one actuator makes.")
     return code or int(missed > 0)
 
 
@@ -123,7 +123,7 @@ def check_live(args: argparse.Namespace) -> None:
     """Refuse what needs a target when there is none."""
     needless = [f"--{o}" for o in ("out", "picture", "html") if getattr(args, o)]
     needless += ["--json"] if getattr(args, "json", False) else []
-    needless += ["--search"] if args.search != "local" else []
+    needless += ["--search"] if args.search != "auto" else []
     if needless:
         raise ArgumentError(
             "--target", f"{', '.join(needless)} needs to know where to go", "--target X,Y,Z, --path FILE.csv, or both"

@@ -161,7 +161,7 @@ def condense(
     """
     clock = time.perf_counter()
     seen = Snapshot(model, q)
-    stiffness, springs = _with_springs(seen, q, stiffness)
+    stiffness, springs = with_springs(seen, q, stiffness)
     H, gap = _contact_rows(seen, q, contacts, frictional)
     timing = {"condensation": time.perf_counter() - clock}
     clock = time.perf_counter()
@@ -255,7 +255,7 @@ def _contact_rows(seen: Snapshot, q: Array, contacts: Any, frictional: bool) -> 
     return contacts.rows(seen, q), contacts.gap
 
 
-def _with_springs(seen: Any, q: Array, K: Any) -> tuple[Any, dict[int, float]]:
+def with_springs(seen: Any, q: Array, K: Any) -> tuple[Any, dict[int, float]]:
     """The matrix with a spring on the coordinate of each slide, where that is one degree of freedom; and the
     springs."""
     slides = [i for i, a in enumerate(seen.robot.actuators) if a.kind == "slide"]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, Literal
 
@@ -21,7 +21,7 @@ from pliant.inverse.limits import Limit, actuator_limits, joints, own_bounds, sp
 from pliant.inverse.mechanics import Implicit, Static
 from pliant.inverse.nested import Curvature, Equilibria, Proposal, descend
 from pliant.inverse.qpcc_problem import held_response
-from pliant.inverse.restarts import downhill, other_starts
+from pliant.inverse.restarts import downhill, foreseen, other_starts
 from pliant.inverse.targets import Target
 from pliant.inverse.work import Options, Work
 from pliant.models.contract import Model
@@ -33,6 +33,7 @@ from pliant.state import Command, State, Status
 Array = np.ndarray
 _FAST = 25  # all-at-once iterations before the safe, nested ones take over
 _WORTH = 0.1  # of the cost of the start: an end that much better is worth a long way to an equilibrium
+_BETTER = 0.999  # of the cost: what ends below that elsewhere is another end, not the same one to rounding
 _GAINLESS = 8  # iterations among obstacles in which neither cost nor steps became smaller, before that
 
 
@@ -46,7 +47,7 @@ def invert(
     obstacles: Sequence[Any] = (),
     prescribed: Mapping[str, float] | None = None,
     iterations: int = 60,
-    search: Literal["local", "multistart", "global"] = "local",
+    search: Literal["auto", "local", "multistart", "global"] = "auto",
     friction: Literal["auto", "none", "stick"] = "auto",
     redundancy: Literal["least change", "least effort"] = "least change",
     own_limits: bool = True,
@@ -70,8 +71,11 @@ def invert(
         obstacles: contacts with these may be used.
         prescribed: actuators that are not solved for: name -> value in the unit of its drive.
         iterations: linearisations allowed; 1 for control loops (status SINGLE).
-        search: how hard to look for the best contact set: "local" (real time), "multistart", "global" (small problems).
-            Where the targets are not met, both of the latter also start from other poses (each actuator pulled alone).
+        search: how hard to look. "local" goes downhill from `state` and never elsewhere (paths, loops). "auto" does so
+            first; where that ends short of the targets, it also begins at a few other poses (at rest, one actuator
+            pulled) that promise more, for about as many linearisations again, and a note says if one was better.
+            "multistart" tries all of those poses, and many contact sets in each linearisation; "global" finds the best
+            contact set of each with a proof (small problems).
         friction: "none" ignores friction, "stick" lets contacts stick, "auto" sticks if an obstacle has friction.
         redundancy: which of several solutions: closest to the present one, or with the least actuator energy. Neither
             moves the targets.
@@ -102,6 +106,8 @@ def invert(
     dt = np.inf if dt == np.inf else positive("dt", dt)
     if dynamic and dt == np.inf:
         raise ArgumentError("dt", f"{dt}", "the time step of the dynamic mode [s]")
+    if search not in ("auto", "local", "multistart", "global"):
+        raise ArgumentError("search", f"{search!r}", "'auto', 'local', 'multistart' or 'global'")
     if redundancy not in ("least change", "least effort"):
         raise ArgumentError("redundancy", f"{redundancy!r}", "'least change' or 'least effort'")
     if model.nu == 0:
@@ -128,14 +134,15 @@ def invert(
         dt,
         fixed_effort,
         fixed_displacement,
-        search,
+        "local" if search == "auto" else search,
         sticking,
         redundancy == "least effort",
         closed,
     )
     status, count = _run(setting, mechanics, work, options, iterations)
-    if search != "local" and not (single or dynamic or status is Status.CONVERGED):
-        work, status, more = _elsewhere(setting, mechanics, work, options, iterations, status)
+    if search != "local" and not (iterations <= _FAST or dynamic or status is Status.CONVERGED):
+        budget = max(2 * count, _FAST) if search == "auto" else None
+        work, status, more = _elsewhere(setting, mechanics, work, options, iterations, status, budget)
         count += more
     if setting.obstacles and not (single or dynamic):
         status = confirmed(setting, work, options, status)
@@ -210,18 +217,35 @@ def _fast(
 
 
 def _elsewhere(
-    setting: Problem, mechanics: Any, work: Work, options: Options, iterations: int, status: Status
+    setting: Problem, mechanics: Any, work: Work, options: Options, iterations: int, status: Status, budget: int | None
 ) -> tuple[Work, Status, int]:
-    """Look for a better end from other starts, until a target is met."""
-    equilibria, count = Equilibria(setting, options), 0
-    for start in other_starts(equilibria):
+    """Look for a better end from other starts, until the targets are met.
+
+    With a budget of linearisations it is half spent on looking at starts, then on going on from the two best of them.
+    """
+    equilibria, count, better = Equilibria(setting, options), 0, False
+    starts: Iterable[State] = other_starts(equilibria)
+    if budget is not None:
+        seen: list[tuple[float, int, State]] = []
+        for start in starts:
+            count += start.iterations + 1
+            seen.append((foreseen(setting, mechanics, start, options), len(seen), start))
+            if count > 0.5 * budget:
+                break
+        starts = [start for _, _, start in sorted(seen)[:2]]
+    for start in starts:
+        if budget is not None and count > budget:
+            break
         other = Work(start.q, start.effort, start.contacts, proximal=1e-9)
         ended, more = _run(setting, mechanics, other, options, iterations)
         count += more
-        if (not ended.ok, *equilibria.rank(other)) < (not status.ok, *equilibria.rank(work)):  # type: ignore[arg-type]
-            work, status = other, ended
+        over, cost = equilibria.rank(work)  # type: ignore[arg-type]
+        if (not ended.ok, *equilibria.rank(other)) < (not status.ok, over, _BETTER * cost):  # type: ignore[arg-type]
+            work, status, better = other, ended, True
         if status is Status.CONVERGED:
             break
+    if better:
+        work.notes.append("found from another start than the given one, from which the targets were missed by more")
     return work, status, count
 
 
@@ -256,7 +280,9 @@ def _missed(setting: Problem, work: Work, options: Options) -> bool:
 def _went_away(setting: Problem, options: Options, begun: tuple[Any, Any, Any], work: Work) -> bool:
     """Did the iteration end farther from the targets than it began?"""
     equilibria = Equilibria(setting, options)
-    return equilibria.cost(work) > 1.01 * equilibria.cost(Work(*begun, proximal=1e-9))  # type: ignore[arg-type]
+    q, effort, contacts = begun
+    first = Work(q, effort, setting.fresh(q, None) if contacts is None else contacts, proximal=1e-9)
+    return equilibria.cost(work) > 1.01 * equilibria.cost(first)  # type: ignore[arg-type]
 
 
 def _sticking(friction: str, obstacles: Sequence[Any]) -> bool:

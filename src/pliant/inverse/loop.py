@@ -156,7 +156,7 @@ class Loop:
             self._problem.place([_at(o, now) for o in self._obstacles])
         command = invert(
             self.model, self.state, targets, limits=self.limits, problem=self._problem, iterations=self.iterations,
-            dt=1.0 / self.rate, **self._options,
+            search="local", dt=1.0 / self.rate, **self._options,
         )  # fmt: skip
         if _usable(command):
             self.state, self.command = command.state, command

@@ -12,18 +12,24 @@ from typing import Any
 
 import numpy as np
 
+from pliant.algebra.factorisation import NotPositiveDefinite
+from pliant.inverse.condense import with_springs
+from pliant.inverse.iteration import condensed_at, solved_qpcc
+from pliant.inverse.mechanics import Static
 from pliant.inverse.nested import Equilibria
 from pliant.inverse.qpcc import QPCC, QPCCSolution
 from pliant.inverse.redundancy import contact_response
-from pliant.inverse.work import Work
-from pliant.solve.commands import linearise, travel
+from pliant.inverse.work import Options, Work
+from pliant.solve.commands import travel
 from pliant.solve.newton import factorise_any
+from pliant.solve.problem import Problem
 from pliant.state import State
 
 Array = np.ndarray
 _PROBE = 0.02  # of the robot's size: how far away lower points are looked for
 _MOST = 6  # directions looked along
 _BENT = 0.3  # of the robot's size: how far an actuator alone moves the robot in another start
+_TRUST = 0.6  # of the robot's size: how far a linearisation at another start is believed
 _TIGHT = 1e-7  # of what is at play: multipliers above this hold their limit
 
 
@@ -103,28 +109,57 @@ def flat_directions(problem: QPCC, solution: QPCCSolution, rows_of_targets: int)
     return out
 
 
+def foreseen(setting: Problem, mechanics: Any, start: State, options: Options) -> float:
+    """The cost that the linearisation at a start foresees, as far as it can be trusted; inf if it has no answer."""
+    work = Work(start.q, start.effort, start.contacts, proximal=1e-9)
+    condensed = condensed_at(setting, mechanics, work, options)
+    if condensed is None:
+        return np.inf
+    _, solution, effort, contact = solved_qpcc(condensed, work, options, 0.0)
+    if not solution.status.success:
+        return np.inf
+    size = travel(setting.model, condensed.step(effort, contact))
+    part = min(1.0, _TRUST * setting.length / max(size, 1e-300))
+    rows = (1.0 - part) * condensed.now + part * solution.effector[: len(condensed.now)]
+    must = (1.0 - part) * condensed.exact_now + part * condensed.exact.value(effort, contact)
+    return 0.5 * float(rows @ rows + 1e6 * (must @ must))
+
+
 def other_starts(equilibria: Equilibria) -> Iterator[State]:
-    """Equilibria with one actuator pulled alone, as far as it may and as far as bends the robot well."""
+    """Equilibria at rest, and with one actuator pulled alone as far as it may and as far as bends the robot well.
+
+    Those come first that bring the targets nearest to first order.
+    """
     setting, options = equilibria.setting, equilibria.options
     model: Any = setting.model
     rest = equilibria.at(model.rest, np.zeros(model.nu), None, follow=True)
     if not rest.ok:
         return
-    _, K = linearise(model, rest.q, rest.effort)
-    pull = factorise_any(K).solve(model.actuation(rest.q, rest.effort))
+    if options.previous is not None and not np.array_equal(options.previous.q, rest.q):
+        yield rest
+    _, K = Static(model, options.closed).linearise(rest.q, rest.effort)
+    try:
+        pull = factorise_any(with_springs(model, rest.q, K)[0]).solve(model.actuation(rest.q, rest.effort))
+    except NotPositiveDefinite:  # only contacts hold it
+        return
     low, high = options.bounds["effort"]
-    fixed = {*options.closed, *options.fixed_effort, *options.fixed_displacement}
+    slides = {i for i, a in enumerate(model.robot.actuators) if a.kind == "slide"}
+    fixed = {*options.closed, *options.fixed_effort, *options.fixed_displacement, *slides}
+    wanted = [t.evaluate(model, rest.q, rest.effort, rest.contacts) for t in options.targets]
+    seen = [(r.value * r.weight, r.weight[:, None] * (r.jacobian @ pull)) for r in wanted if r.jacobian is not None]
+    starts: list[tuple[float, int, float]] = []
     for i in range(model.nu):
-        if i in fixed:
-            continue
         size = travel(model, pull[:, i])
-        for way in (1.0, -1.0):
-            effort = rest.effort.copy()
-            for j, value in options.fixed_effort.items():
-                effort[j] = value
-            effort[i] = np.clip(way * _BENT * setting.length / max(size, 1e-300), low[i], high[i])
-            if effort[i] == rest.effort[i]:
-                continue
-            start = equilibria.at(rest.q, effort, None, follow=True)
-            if start.ok:
-                yield start
+        for way in () if i in fixed else (1.0, -1.0):
+            value = float(np.clip(way * _BENT * setting.length / max(size, 1e-300), low[i], high[i]))
+            if value != rest.effort[i]:
+                foreseen = sum(float(((v + J[:, i] * value) ** 2).sum()) for v, J in seen)
+                starts.append((foreseen, i, value))
+    for _, i, value in sorted(starts):
+        effort = rest.effort.copy()
+        for j, given in options.fixed_effort.items():
+            effort[j] = given
+        effort[i] = value
+        start = equilibria.at(rest.q, effort, None, follow=True)
+        if start.ok:
+            yield start

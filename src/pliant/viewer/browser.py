@@ -281,8 +281,7 @@ class ViewerServer:
         held = self._panel.limits_on
         self._reaching = True
         options: dict[str, Any] = {"limits": self._limits if held else (), "own_limits": held}
-        if search != "local":
-            options["search"] = search
+        options["search"] = search
         if self._replay:
             self._replay.playing = False
         self._worker.submit("solve", lambda: self._run_inverse(targets, wish, options, final=final))
