@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from pliant.errors import ArgumentError, MeshError, UnknownNameError
+from pliant.errors import ArgumentError, MeshError, SolveError, UnknownNameError
 from pliant.geometry import TetMesh
 from pliant.inverse.descent import follow_path, gauss_newton, sample_workspace
 from pliant.inverse.pick_place import PickAndPlace
@@ -18,7 +18,12 @@ from pliant.models.remeshing import inflate, schedule
 from pliant.robots.dielectric_crawler import dielectric_crawler
 from pliant.robots.notched_finger import notched_finger
 from pliant.robots.pneumatic_finger import pneumatic_finger
+from pliant.solve.equilibrium import equilibrium
+from pliant.solve.flex import flex
+from pliant.solve.geometric_batch import batch
 from pliant.solve.projection import project
+from pliant.solve.tracing import Tracer
+from pliant.state import Status
 
 NAN = float("nan")
 
@@ -147,3 +152,35 @@ def test_impossible_ratios_of_a_layer(ratio):
         model.command({"film": ratio})
     with pytest.raises(ArgumentError, match="driven by effort"):
         GeometricModel(dielectric_crawler(drive="effort")).command({"film": 1.1})
+
+
+@pytest.fixture(scope="module")
+def small():
+    return GeometricModel(pneumatic_finger(size=9e-3, teeth=2))
+
+
+def test_a_pose_inside_out_is_no_answer(small):
+    """Ratios past the mesh's limit: forces may balance, but not of a real body."""
+    command = small.command({"air": 10.0})
+    traced = Tracer(small, rescue=lambda u, _: flex(small, u)).solve(command)
+    found = [flex(small, command), project(small, command), traced]
+    for state in found:
+        assert small.inversions(state) > 0
+        assert state.status is Status.INVERTED
+        assert not state.ok
+        words = " ".join(state.notes)
+        assert "inside out" in words
+        assert "beyond its limits" in words
+    poses = batch(small, np.array([[command["air"]], [small.command({"air": 1.2})["air"]]]), threads=1)
+    assert poses.status == (Status.INVERTED, Status.CONVERGED)
+    assert poses.converged.tolist() == [False, True]
+
+
+@pytest.mark.parametrize("solve", [flex, project, equilibrium])
+def test_a_chamber_cannot_lose_more_than_it_holds(small, solve):
+    state = solve(small, {"air": -1.2 * small.rest_measures[0]})
+    assert state.status is Status.STALLED
+    assert "cannot lose" in state.notes[0]
+    assert state.iterations == 0
+    with pytest.raises(SolveError, match="not converged"):
+        solve(small, {"air": -1.2 * small.rest_measures[0]}, strict=True)

@@ -22,6 +22,7 @@ import numpy as np
 
 from pliant._kernels import geometric as kernels
 from pliant._kernels import geometric_local as local_kernels
+from pliant._kernels.inversions import any_inverted
 from pliant.actuators import Cable, Chamber, DielectricLayer, PressureCurve
 from pliant.algebra.factorisation import NotPositiveDefinite, factorise
 from pliant.checks import configuration, finite, instance, positive
@@ -342,6 +343,11 @@ class GeometricModel(SolidModel):
     def strains(self, state: Any) -> Array:
         """Largest principal engineering strain |sigma - 1| of each element (ne,)."""
         return np.abs(np.linalg.svd(self.deformation_gradients(state), compute_uv=False) - 1.0).max(axis=1)
+
+    def inverted(self, q: Array) -> bool:
+        """True if some element is inside out, at any of its points."""
+        x = self.positions(q)
+        return any(any_inverted(x, g.cells, grads) for g, grads in zip(self.layout.groups, self._grads))
 
     def inversions(self, state: Any) -> int:
         """Number of inverted elements."""

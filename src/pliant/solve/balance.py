@@ -11,6 +11,8 @@ from pliant.solve.problem import Problem
 from pliant.solve.relaxation import Iterate
 
 Array = np.ndarray
+#: What is said of a pose in balance that is none of a real body.
+INSIDE_OUT = "forces balance, but some elements are inside out: the material law is used beyond its range"
 
 
 def unbalanced(

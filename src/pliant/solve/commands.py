@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from pliant.actuators import Chamber
 from pliant.errors import ArgumentError
 from pliant.robot import Robot
 from pliant.state import State
@@ -62,7 +63,22 @@ def beyond_limits(robot: Robot, u: Array) -> list[str]:
 
 
 def impossible(model: Any, u: Array) -> list[str]:
-    """A sentence for every cable that is commanded to be pulled in by its whole length or more."""
+    """A sentence for every cable that is to be pulled in by all its length, and every chamber to lose all it holds."""
+    return _overdrawn(model, u) + _emptied(model, u)
+
+
+def _emptied(model: Any, u: Array) -> list[str]:
+    measures = getattr(model, "rest_measures", None)
+    if measures is None:
+        return []
+    return [
+        f"{a.name} cannot lose {-value:g} m^3: it holds {volume:g} m^3 at rest"
+        for a, value, volume in zip(model.robot.actuators, u, measures)
+        if isinstance(a, Chamber) and a.drive == "displacement" and value <= -volume
+    ]
+
+
+def _overdrawn(model: Any, u: Array) -> list[str]:
     robot = model.robot
     far = driven_by_displacement(robot) & (u > 0.5 * length_scale(model))  # shorter strokes are worth a try anyway
     if not far.any() or not hasattr(model, "cable_paths"):

@@ -13,7 +13,7 @@ from pliant.checks import count
 from pliant.contact.contacts import Contacts
 from pliant.errors import ArgumentError
 from pliant.models.contract import Model
-from pliant.solve.balance import at_rest, balanced, inverted, mean_diagonal, unbalanced
+from pliant.solve.balance import INSIDE_OUT, at_rest, balanced, inverted, mean_diagonal, unbalanced
 from pliant.solve.collapse import LITTLE, collapsed
 from pliant.solve.commands import (
     CommandLike,
@@ -397,7 +397,7 @@ def _finish(
     residual = float(np.abs(left).max(initial=0.0)) / scale
     displacement = model.displacement(found.q)
     if status.ok and inverted(model, found.q):
-        notes.append("forces balance, but some elements are inside out: the material law is used beyond its range")
+        notes.append(INSIDE_OUT)
         status = Status.INVERTED
     if status.ok:
         slack = problem.slackable & (found.effort[problem.driven] <= 0.0)

@@ -16,7 +16,6 @@ from __future__ import annotations
 
 import time
 from collections.abc import Sequence
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -26,16 +25,15 @@ from pliant.algebra.factorisation import NotPositiveDefinite
 from pliant.algebra.threads import one_blas_thread
 from pliant.checks import count, positive
 from pliant.contact.contacts import Contacts
-from pliant.contact.obstacles import Obstacle
-from pliant.contact.retention import followable
 from pliant.errors import ArgumentError, PliantError
 from pliant.models.contract import Turning
 from pliant.models.geometric_turning import Turner
 from pliant.solve.afresh import found_afresh, presses_on_curved, same_features_press
-from pliant.solve.balance import mean_diagonal, unbalanced
+from pliant.solve.balance import INSIDE_OUT, inverted, mean_diagonal, unbalanced
 from pliant.solve.chords import chord
-from pliant.solve.commands import CommandLike, check_state, command_vector
+from pliant.solve.commands import CommandLike, beyond_limits, check_state, command_vector, impossible
 from pliant.solve.curvature import stiffened, turning_forces
+from pliant.solve.flex_contacts import doubted, kept_along, motion, smooth
 from pliant.solve.foreseen import Foreseen
 from pliant.solve.newton import LinearSystem, Rows
 from pliant.solve.problem import Problem
@@ -97,12 +95,15 @@ def flex(
     iterations, tolerance = count("iterations", iterations), positive("tolerance", tolerance)
     solver = Flexing(model, obstacles, alarm=alarm, contact_distance=contact_distance)
     begin = time.perf_counter()
-    for attempt in range(3):
-        state = solver.solve(u, start=start, iterations=iterations, stride=stride * 0.5**attempt, tolerance=tolerance)
-        if state is not None:
+    state: State | None = None
+    attempts = 0 if impossible(model, command_vector(model.robot, u, None if start is None else start.u)) else 3
+    for attempt in range(attempts):
+        found = solver.solve(u, start=start, iterations=iterations, stride=stride * 0.5**attempt, tolerance=tolerance)
+        state = found if found is not None else state
+        if found is not None and found.status is not Status.INVERTED:  # shorter steps may find a better pose
             break
-    else:
-        state = solver.rescue(u, start)
+    if state is None:
+        state = solver.rescue(u, start, tried=attempts > 0)
     state = state.but(elapsed=time.perf_counter() - begin)
     return state.require() if strict else state
 
@@ -162,7 +163,7 @@ class Flexing:
                 contacts = found_afresh(problem, q, contacts)
             else:
                 found = problem.detect(q, contacts)
-                contacts = found if doubts else _kept(found, contacts, moved_gap)
+                contacts = found if doubts else kept_along(found, contacts, moved_gap)
             goal = target.copy()
             if hold:
                 goal[driven] = model.displacement(q)[driven]
@@ -207,7 +208,7 @@ class Flexing:
                 reached = target if part == 1.0 and not hold else model.displacement(q)
                 q, effort = self.settler.settle(q, effort, contacts, reached, even=_EVEN * size)
             if contacts is not None and len(contacts):
-                moved = _motion(model, before, q, contacts)
+                moved = motion(model, before, q, contacts)
                 moved_gap = contacts.gap + moved
             # contacts that settle need no new factor; where they do not, the stiffness may be to blame
             short = exact and size < min(_NEAR * problem.length, 0.3 * last)
@@ -218,7 +219,7 @@ class Flexing:
             if lost > _PATIENCE:  # shorter steps serve better
                 break
             if size <= (_SURE if afresh else 1.0) * tolerance * problem.length and part == 1.0 and not hold:
-                pending, contacts = self._doubted(q, contacts)
+                pending, contacts = doubted(problem, q, contacts)
                 if pending is None and presses_on_curved(problem, contacts):
                     solved, contacts = contacts, found_afresh(problem, q, contacts)
                     if not (afresh and same_features_press(solved, contacts)):
@@ -235,11 +236,11 @@ class Flexing:
             hold = part < 1.0 and not hold and not settled
             # a held pose is in balance with only a part of the commanded efforts: there is more to come
             arrived = np.array_equal(effort[~driven], target[~driven])
-            near = size < _NEAR * problem.length and exact and self._smooth(contacts) and not afresh
+            near = size < _NEAR * problem.length and exact and smooth(problem, contacts) and not afresh
             if arrived and not hold and near and pending is None:
                 if not looked and system.rows.size > system.rows.drives:
                     # what was carried along on the way here need not touch any more
-                    looked, pending = True, self._doubted(q, contacts)[0]
+                    looked, pending = True, doubted(problem, q, contacts)[0]
                     kept = system.factor if pending is not None else kept
                 if pending is not None:
                     continue
@@ -251,7 +252,7 @@ class Flexing:
                     contacts, moved_gap = tail.contacts, tail.contacts.gap
                     kept = None if tail.stale else system.factor
                 if tail.converged:
-                    pending, contacts = self._doubted(q, contacts)
+                    pending, contacts = doubted(problem, q, contacts)
                     if pending is None and presses_on_curved(problem, contacts):
                         afresh, last, best, lost, kept = True, _NEAR * problem.length, np.inf, 0, system.factor
                         continue
@@ -276,47 +277,6 @@ class Flexing:
         if system is None or not exact:
             return state
         return state.but(memory={"factor": system.factor, "factor of": model})
-
-    def _smooth(self, contacts: Contacts | None) -> bool:
-        """Do the equations change smoothly while contacts stay as they are?"""
-        if contacts is None or not len(contacts):
-            return True
-        return not contacts.friction.any() and followable(contacts, self.problem.obstacles)
-
-    def _doubted(self, q: Array, contacts: Contacts | None) -> tuple[Contacts | None, Contacts | None]:
-        """The contacts as they are looked for afresh, if those that carry force are not among them; else None.
-
-        The second result is for then: what carries force, and all else that is near.
-
-        Contacts are carried along while an iteration settles. One whose features are no longer the nearest is real if
-        its neighbours touch. And what was not watched must not have come through.
-        """
-        if contacts is None:
-            return None, None
-        fresh = self.problem.fresh(q, contacts)
-        assert fresh is not None
-        near = 1e-5 * self.problem.length
-        overlooked = fresh.gap < -1e-6 * self.problem.length
-        if (overlooked & ~np.isin(fresh.key, contacts.key)).any():
-            return fresh, contacts
-        touching = fresh.selected(np.abs(fresh.gap) <= near)
-        x = self.model.skin_positions(q)
-        for i in np.flatnonzero((contacts.forces > 0.0) & ~np.isin(contacts.key, touching.key)):
-            corners, weights = x[contacts.vertices[i]], contacts.weights[i]
-            obstacle = self.problem.obstacles[contacts.obstacle[i]]
-            if isinstance(obstacle, Obstacle) and contacts.gradients is None:
-                thickness = float(weights @ self.model.skin.radius[contacts.vertices[i]])
-                gap = float(obstacle.distance((weights @ corners)[None])[0]) - thickness - self.contact_distance
-                if abs(gap) > near:
-                    return fresh, contacts
-                continue
-            away = np.linalg.norm(touching.point[:, None] - corners, axis=2).min(axis=1)
-            same = touching.obstacle == contacts.obstacle[i]
-            if not (same & (away <= float(np.ptp(corners, axis=0).max()))).any():
-                return fresh, contacts
-        pressing = contacts.selected(contacts.forces > 0.0)
-        others = fresh.selected(~np.isin(fresh.key, pressing.key))
-        return None, Contacts.joined([pressing, others], fresh.names, fresh.poses)
 
     def _stable(self, q: Array, effort: Array, u: Array, contacts: Contacts | None) -> bool | None:
         """Whether a pose of indefinite stiffness rests all the same, held by its drives; None where that is unknown."""
@@ -352,6 +312,9 @@ class Flexing:
         if loose.any():
             status = Status.SLACK
             notes.append("slack: " + ", ".join(np.array(model.robot.actuator_names)[driven][loose]))
+        if inverted(model, q):
+            status = Status.INVERTED
+            notes += [INSIDE_OUT, *beyond_limits(model.robot, u)]
         if stable is None:
             notes.append("stability not known")
         if contacts is not None and contacts.max_penetration > 1e-6 * problem.length:
@@ -453,8 +416,8 @@ class Flexing:
             return getattr(self.model, "rest_factor", None)
         return start.memory.get("factor") if start.memory.get("factor of") is self.model else None
 
-    def rescue(self, u: CommandLike, start: State | None) -> State:
-        """The answer of `equilibrium`, where turning steps did not converge."""
+    def rescue(self, u: CommandLike, start: State | None, *, tried: bool = True) -> State:
+        """The answer of `equilibrium`, where turning steps did not converge, or (not `tried`) could not."""
         from pliant.solve.equilibrium import equilibrium
 
         problem = self.problem
@@ -463,7 +426,8 @@ class Flexing:
             obstacles=problem.obstacles, alarm=problem.alarm, contact_distance=self.contact_distance,
             turning=False,
         )  # fmt: skip
-        return state.but(notes=(*state.notes, "turning steps did not converge; equilibrium took over"))
+        took_over = ("turning steps did not converge; equilibrium took over",) if tried else ()
+        return state.but(notes=(*state.notes, *took_over))
 
 
 def _with_factor(factor: Any, rows: Rows) -> LinearSystem:
@@ -473,26 +437,3 @@ def _with_factor(factor: Any, rows: Rows) -> LinearSystem:
     system.flexibility = factor.solve(rows.columns) if rows.size else np.zeros((factor.n, 0))
     system.W = rows.rows @ system.flexibility
     return system
-
-
-def _kept(found: Contacts | None, previous: Contacts | None, gaps: Array) -> Contacts | None:
-    """Contacts found, and those that carried force and are no longer found because a neighbouring feature is nearer.
-
-    Where two features of a surface are equally near, the detection names one or the other as the pose changes by a
-    hair; both must hold for the iteration to settle.
-    """
-    if found is None or previous is None or not len(previous) or len(gaps) != len(previous):
-        return found
-    lost = (previous.forces > 0.0) & ~np.isin(previous.key, found.key)
-    if not lost.any():
-        return found
-    stale = replace(previous.selected(lost), gap=gaps[lost])
-    return Contacts.joined([found, stale], found.names, found.poses)
-
-
-def _motion(model: Any, before: Array, after: Array, contacts: Contacts) -> Array:
-    """How much each gap changed by a step, to first order (m,)."""
-    change = model.skin_positions(after) - model.skin_positions(before)
-    if contacts.gradients is not None:
-        return np.einsum("mki,mki->m", contacts.gradients, change[contacts.vertices])
-    return np.einsum("mk,mi,mki->m", contacts.weights, contacts.normal, change[contacts.vertices])

@@ -227,7 +227,12 @@ def batch(
         at = part.q_start
         q[:, at : at + 3] = p - part.origin
         q[:, at + 3 : at + 7] = np.array([quaternion_from_matrix(r) for r in R])
-    status = tuple(Status.CONVERGED if good else Status.MAX_ITERATIONS for good in raw["converged"])
+    right = raw["converged"] & ~np.array([model.inverted(each) for each in q])
+    status = tuple(
+        Status.CONVERGED if fine else Status.INVERTED if good else Status.MAX_ITERATIONS
+        for fine, good in zip(right, raw["converged"])
+    )
+    raw["converged"] = right
     return BatchResult(q=q, status=status, **raw)
 
 

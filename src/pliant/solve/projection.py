@@ -25,7 +25,15 @@ from pliant.algebra.threads import one_blas_thread, use_threads
 from pliant.contact.contacts import Contacts
 from pliant.errors import ArgumentError
 from pliant.models.geometric_proxy import Proxy
-from pliant.solve.commands import CommandLike, command_vector, driven_by_displacement, slackable
+from pliant.solve.balance import INSIDE_OUT, inverted
+from pliant.solve.commands import (
+    CommandLike,
+    beyond_limits,
+    command_vector,
+    driven_by_displacement,
+    impossible,
+    slackable,
+)
 from pliant.solve.complementarity import solve_contact
 from pliant.solve.flex import flex
 from pliant.solve.problem import Problem
@@ -130,6 +138,8 @@ def project(
         raise ArgumentError("weight", f"{weight}", "a positive number")
     if spring is not None and not spring > 0.0:
         raise ArgumentError("spring", f"{spring}", "a positive number or None")
+    if impossible(model, command_vector(model.robot, u, None if start is None else start.u)):
+        return flex(model, u, start=start, strict=strict)  # says so at once
     solver = Projection(model, threads=threads, obstacles=obstacles, spring=spring, clearance=clearance, alarm=alarm)
     return solver.solve(
         u, start=start, iterations=iterations, window=window if acceleration == "anderson" else 0,
@@ -400,6 +410,9 @@ class Projection:
             status = Status.PENETRATING
             notes.append(f"penetration {deepest:.2e} m")
         displacement = model.displacement(q)
+        if status.ok and inverted(model, q):
+            status = Status.INVERTED
+            notes += [INSIDE_OUT, *beyond_limits(model.robot, u)]
         if status.ok and self.slack.any():
             loose = self.slack & (effort[self.driven] <= 0.0)
             loose &= displacement[self.driven] > u[self.driven] + 1e-9 * self.length

@@ -21,7 +21,8 @@ from pliant.algebra.anderson import Anderson
 from pliant.algebra.factorisation import NotPositiveDefinite
 from pliant.checks import count, positive
 from pliant.errors import PliantError
-from pliant.solve.commands import CommandLike, check_state, command_vector
+from pliant.solve.balance import inverted
+from pliant.solve.commands import CommandLike, check_state, command_vector, impossible
 from pliant.solve.complementarity import solve_contact
 from pliant.solve.equilibrium import equilibrium
 from pliant.solve.newton import factorise_any
@@ -78,15 +79,16 @@ class Tracer:
         begin = time.perf_counter()
         target = command_vector(self.model.robot, u, None if self.state is None else self.state.u)
         known = self._factor is not None
-        found = self._trace(target)
-        if found is None and known:  # with a factor of the pose that it starts from the first step is a better one
-            self._factor = None
+        refused = bool(impossible(self.model, target))
+        found = None if refused else self._trace(target)
+        if found is None and known and not refused:
+            self._factor = None  # with a factor of the pose that it starts from the first step is a better one
             found = self._trace(target)
         if found is None:
             self.rescues += 1
             self._factor = None
             found = self.rescue(target, self.state)
-            if not found.ok and self.state is not None:
+            if not found.ok and not refused and self.state is not None:
                 found = self.rescue(target, None)
         if found.ok:
             self.state = found
@@ -201,6 +203,8 @@ class Tracer:
         loose = self.problem.slackable & (effort[driven] <= 0.0)
         loose &= displacement[driven] > u[driven] + 1e-9 * self.problem.length
         names = np.array(model.robot.actuator_names)[driven][loose]
+        if inverted(model, q):  # another way there may end better, and can tell
+            return None
         return State(
             q=q, v=np.zeros(model.nv), u=u, effort=effort, displacement=displacement,
             status=Status.SLACK if len(names) else Status.CONVERGED,
