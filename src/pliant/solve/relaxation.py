@@ -13,19 +13,22 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from scipy.linalg import null_space
+from scipy.linalg import eigh, null_space
 
 from pliant.contact.contacts import Contacts
 from pliant.solve.commands import linearise, travel
-from pliant.solve.newton import LinearSystem, Step, reflected, regularised
+from pliant.solve.newton import LinearSystem, Rows, Step, reflected, regularised
 from pliant.solve.problem import Problem
 from pliant.state import Status
 
 Array = np.ndarray
 _NEAR = 1e-3  # of the robot's size: steps below this are worth a try of Newton's method
+_CREEP = 0.05  # of the robot's size: so are steps that gain less than the next constant of the fall so far
+_LITTLE = 1e-3
 _FUTILE = 8  # damped steps in a row that moved less than the next constant before the fall is over
 _STILL = 1e-7  # of the robot's size
 _PUSHES = 3  # off unstable equilibria, in one fall
+_MODES, _TURNS = 6, 40  # vectors and steps of the inverse iteration for the softest motion
 _PUSH = 1e-3  # of the robot's size: enough to leave a symmetric saddle
 
 
@@ -71,7 +74,7 @@ def relax(
     failed.status = Status.STALLED
     limit = spent + budget
     waiting, patience, still, near = 0, 1, 0, np.inf
-    pushes = 0
+    pushes, fallen, gain = 0, 0.0, np.inf
     while spent < limit:
         contacts = problem.detect(q, contacts)
         force, K = linearise(model, q, effort)
@@ -99,20 +102,24 @@ def relax(
                 if shift >= 1e3:
                     break
                 continue
+            gain = here - there
+            fallen += gain
         q = trial
         multipliers = rows.force + alpha * (step.force - rows.force)
         effort, contacts = problem.split(effort, multipliers, contacts, step.states)
         shift = max(0.3 * shift, 1e-8) if alpha == 1.0 else shift if monotone else min(4.0 * shift, 10.0)
         waiting += 1
         still = still + 1 if size < _STILL * problem.length else 0
-        if size < _NEAR * problem.length and (waiting >= patience or size < 0.1 * near):
+        # what creeps along a soft direction gains next to nothing of what it has fallen by
+        close = size < _NEAR * problem.length or (size < _CREEP * problem.length and gain < _LITTLE * fallen)
+        if close and (waiting >= patience or size < 0.1 * near):
             near, waiting, patience = size, 0, 2 * patience
             polished = polish(Iterate(q, effort, contacts, spent), min(20, limit - spent))
             spent = polished.iterations
             if polished.status.ok and polished.stable is not False:
                 return polished
             if polished.status is Status.UNSTABLE and pushes < _PUSHES:
-                away = pushed_off(problem, polished, u)
+                away = pushed_off(problem, polished, u, by=_PUSH * 10.0**pushes)
                 if away is not None:
                     q, effort, contacts = away.q, away.effort, away.contacts
                     pushes, shift = pushes + 1, 1e-2
@@ -124,34 +131,61 @@ def relax(
     return failed
 
 
-def pushed_off(problem: Problem, found: Iterate, u: Array) -> Iterate | None:
-    """Beside an unstable equilibrium (a symmetric one has no other way to be left); None if it is stable after all."""
+def pushed_off(problem: Problem, found: Iterate, u: Array, *, by: float = _PUSH) -> Iterate | None:
+    """Beside an unstable equilibrium (a symmetric one has no other way to be left); None if it is stable after all.
+
+    `by` is the way to go, in parts of the robot's size.
+    """
     motion = unstable_motion(problem, found, u)
     if motion is None:
         return None
-    beside = problem.model.retract(found.q, _PUSH * problem.length * motion)
+    beside = problem.model.retract(found.q, by * problem.length * motion)
     return Iterate(beside, found.effort, found.contacts, found.iterations)
 
 
 def unstable_motion(problem: Problem, found: Iterate, u: Array) -> Array | None:
     """The motion along which an equilibrium is least stable, drives and pressing contacts held; None if it is stable.
 
-    Dense tangents only: the lowest eigenvector of the stiffness (scaled to a unit diagonal) on what they leave free.
+    The lowest eigenvector of the stiffness (scaled to a unit diagonal) on what they leave free; of sparse tangents
+    by inverse iteration with a factor that is shifted until it exists.
     """
     model = problem.model
     _, K = linearise(model, found.q, found.effort)
     K = problem.tangent(found.q, K, found.contacts)
-    if not isinstance(K, np.ndarray):
-        return None
     rows = problem.rows(found.q, found.effort, u, found.contacts)
-    size = 1.0 / np.sqrt(np.maximum(np.abs(np.diagonal(K)), 1e-9 * float(np.abs(np.diagonal(K)).max())))
     held = np.isneginf(rows.lower) | (rows.force > rows.lower)
+    if not isinstance(K, np.ndarray):
+        motion = _lowest_mode(K, rows, held)
+        return None if motion is None else motion / max(travel(model, motion), 1e-300)
+    size = 1.0 / np.sqrt(np.maximum(np.abs(np.diagonal(K)), 1e-9 * float(np.abs(np.diagonal(K)).max())))
     free = null_space(rows.rows[held] * size) if held.any() else np.eye(len(K))
     values, axes = np.linalg.eigh(free.T @ (0.5 * (K + K.T) * np.outer(size, size)) @ free)
     if not len(values) or values[0] >= 0.0:
         return None
     out: Array = size * (free @ axes[:, 0])
     return out / max(travel(model, out), 1e-300)
+
+
+def _lowest_mode(K: Any, rows: Rows, held: Array) -> Array | None:
+    """The mode of the lowest eigenvalue of a sparse tangent where some rows are held; None if that is positive."""
+    system = regularised(K, rows, least=1e-6)
+    if system is None:
+        return None
+    diagonal = np.maximum(np.abs(K.diagonal()), 1e-300)
+    C, Y = rows.rows[held], system.flexibility[:, held]
+    modes = np.random.default_rng(0).standard_normal((len(diagonal), _MODES))
+    value, motion = np.inf, modes[:, 0]
+    for _ in range(_TURNS):
+        modes = system.factor.solve(diagonal[:, None] * modes)
+        if held.any():
+            modes = modes - Y @ np.linalg.lstsq(C @ Y, C @ modes, rcond=None)[0]
+        modes = np.linalg.qr(modes)[0]
+        values, turn = eigh(modes.T @ np.asarray(K @ modes), modes.T @ (diagonal[:, None] * modes))
+        modes = modes @ turn
+        motion, before, value = modes[:, 0], value, float(values[0])
+        if abs(value - before) <= 1e-3 * abs(value):
+            break
+    return motion if value < 0.0 else None
 
 
 def merit(
