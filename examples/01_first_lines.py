@@ -30,7 +30,7 @@ def main(quick: bool = False) -> float:
     tip = model.locate(bent, "tip").position
     moved = 1e3 * float(np.linalg.norm(tip - model.locate(rest, "tip").position))
     print(f"{model!r}: {bent.status}")
-    print(f"tip at {1e3 * tip} mm, moved {moved:.1f} mm, tension {bent.effort[0]:.3f} N")
+    print(f"tip at {1e3 * tip.round(5)} mm, moved {moved:.1f} mm, tension {bent.effort[0]:.3f} N")
     print(f"{bent.iterations} Newton iterations, residual {bent.residual:.1e}")
 
     # The other way round: one cable has one degree of freedom, so only the height of the tip is asked for.

@@ -48,7 +48,8 @@ def main(quick: bool = False) -> float:
     run = pl.sweep(model, [{"chamber": p} for p in np.linspace(0.0, 12e3, 2 if quick else 7)])
     tip = run.points["tip"]
     for pressure, volume, x, status in zip(run.effort[:, 0], run.displacement[:, 0], tip, run.status):
-        print(f"{pressure / 1e3:5.1f} kPa  {1e6 * volume:6.3f} ml gained  tip {np.round(1e3 * x, 2)} mm  {status}")
+        place = " ".join(f"{1e3 * c:6.2f}" for c in x)
+        print(f"{pressure / 1e3:5.1f} kPa  {1e6 * volume:6.3f} ml gained  tip {place} mm  {status}")
     print("robot in", file, "and the motion in", run.save(Path("out/bender.npz")))
     if not quick:
         print("wrote", pl.export_html(model, run, "out/bender.html"))
