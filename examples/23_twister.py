@@ -40,7 +40,7 @@ def main(quick: bool = False) -> float:
         found = inflate(block.nodes, body, block.cavities["air"], block.node_sets["base"], 8.0 if quick else 28.0,
                         remesh=remesh, iterations=20 if quick else 300)  # fmt: skip
         print(f"block, {name}: {found.stages[-1]:.0f} wanted, {found.ratio:.1f} reached, "
-              f"{sum(found.remeshed)} new meshes, {', '.join(r.status.name for r in found.results)}")  # fmt: skip
+              f"{sum(found.remeshed)} new meshes, {found.inverted} tets inside out, {found.status.name}")  # fmt: skip
     _draw(model, shown, (480, 600) if quick else (960, 1200))
     return reached
 

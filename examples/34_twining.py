@@ -3,7 +3,8 @@
 The tendril is a toothed silicone finger (Ecoflex 00-30) with an inextensible strip, twisted along its length: filled,
 it curls into a helix, because the side that cannot stretch winds around it. The pole stands inside that helix. Up to
 1.7 times the volume nothing touches; then the strip lies down on the pole, and the grip grows from 0.04 N at 1.9 times
-to 0.8 N at 2.5. The pole has no friction; around a thinner one (27 mm) the tendril slips along it, and hardly grips.
+to 0.8 N at 2.5 (finite elements: 0.7 N). The pole has no friction; around a thinner one (27 mm) the tendril slips along
+it, and hardly grips: 0.035 N at 2.3 times the volume, by finite elements too.
 (The source's robot has a spiral slit in a cylinder; its dimensions are not published, and `23_twister` shows that kind
 at 115 times its volume.)
 """

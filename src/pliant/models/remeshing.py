@@ -23,6 +23,7 @@ from pliant.errors import ArgumentError, MeshError
 from pliant.geometry.surface import SurfaceShape
 from pliant.geometry.topology import enclosed_volume, oriented, tet_volumes
 from pliant.models.geometric_thesis import ElementGroup, ThesisResult, ThesisSimulator, check_indices
+from pliant.state import Status
 
 Array = np.ndarray
 ALPHA_MAX, D_MAX = 4.0, 4.0
@@ -84,6 +85,7 @@ class Inflation:
         remeshed: whether the chamber was meshed anew after each stage.
         jumps: largest motion of a body vertex caused by remeshing alone, solved again at the same command [m].
         results: the solver's results.
+        inverted: body elements that are inside out in the end.
     """
 
     vertices: Array
@@ -92,6 +94,19 @@ class Inflation:
     remeshed: list[bool] = field(default_factory=list)
     jumps: list[float] = field(default_factory=list)
     results: list[ThesisResult] = field(default_factory=list, repr=False)
+    inverted: int = 0
+
+    @property
+    def status(self) -> Status:
+        """How it ended: inverted if body elements are inside out, else as the first stage that did not converge."""
+        if self.inverted:
+            return Status.INVERTED
+        return next((r.status for r in self.results if not r.status.ok), Status.CONVERGED)
+
+    @property
+    def ok(self) -> bool:
+        """Whether every stage converged and no body element is inside out."""
+        return self.status.ok
 
 
 def schedule(ratio: float, limit: float = ALPHA_MAX) -> list[float]:
@@ -175,4 +190,5 @@ def inflate(
             settled = again.forward(command, tolerance=tolerance, iterations=iterations)
             out.jumps.append(float(np.abs(settled.vertices[:n] - x).max()))
     final = abs(enclosed_volume(x, surface)) / first
-    return Inflation(x, final, out.stages, out.remeshed, out.jumps, out.results)
+    inverted = sum(int((tet_volumes(x, g.cells) * tet_volumes(rest, g.cells) <= 0.0).sum()) for g in groups)
+    return Inflation(x, final, out.stages, out.remeshed, out.jumps, out.results, inverted)
