@@ -7,6 +7,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from pliant import robots
 from pliant.contact import SelfContact, Sphere
 from pliant.contact.detection import Detector
 from pliant.models.geometric import GeometricModel
@@ -76,3 +77,24 @@ def test_twelve_teeth_that_press_on_each_other():
     fresh = Detector(model, [SelfContact()], alarm=1e-3).detect(state.q)
     assert fresh.max_penetration < 1e-6 * 0.1
     assert state.residual < 1e-6
+
+
+@pytest.mark.parametrize(
+    "name",
+    ["finger", "accordion", "trunk", "beam",
+     *(pytest.param(n, marks=pytest.mark.slow) for n in ("pneunet", "pneumatic_finger", "silicone_finger", "tower",
+       "diamond", "three_chamber_arm", "golden_beam", "twister", "dielectric_crawler", "membrane", "mannequin",
+       "notched_finger"))],
+)  # fmt: skip
+def test_commands_that_differ_by_rounding_end_alike(name):
+    robot = robots.get(name)()
+    model = GeometricModel(robot)
+    top = np.array([a.limits[1] for a in robot.actuators])
+    u = np.where(np.isfinite(top), top, 0.0) * np.linspace(0.35, 0.6, len(top))
+    noise = np.random.default_rng(0).normal(size=len(u))
+    for solve in (flex, equilibrium):
+        one, two = solve(model, u), solve(model, u * (1.0 + 1e-9 * noise))
+        assert one.ok
+        assert one.status is two.status
+        size = float(np.ptp(model.positions(one.q), axis=0).max())
+        assert np.abs(model.positions(one.q) - model.positions(two.q)).max() < 1e-7 * size
