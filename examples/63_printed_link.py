@@ -47,7 +47,7 @@ def main(quick: bool = False) -> float:
     for grams in (0, 50, 100, 150):
         arm = link_model(payload=1e-3 * grams, upright=False, hyperelastic=True)
         sag[grams] = arm.locate(pl.equilibrium(arm, [6e4, 0.0, 0.0], strict=True), "tip").position
-        print(f"payload {grams:3d} g: tip at {1e3 * sag[grams]} mm")
+        print(f"payload {grams:3d} g: tip at {1e3 * sag[grams].round(5)} mm")
     if not quick:
         import matplotlib.pyplot as plt
 

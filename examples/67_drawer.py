@@ -63,7 +63,7 @@ def main(quick: bool = False) -> float:
     pid.reference = drawer.wanted
     start = pl.equilibrium(arm, [*np.full(16, 1e5), 0.0])
     run = pl.simulate(arm, drawer, duration=9.0, dt=0.01, start=start, every=5)
-    print(f"{run.status[-1]}; handle taken at {drawer.grasped} s, open by {1e3 * drawer.opening:.1f} mm")
+    print(f"{run.status[-1]}; handle taken at {drawer.grasped:.2f} s, open by {1e3 * drawer.opening:.1f} mm")
     if not quick:
         draw(run, np.array(drawer.history))
     return 1e3 * drawer.opening

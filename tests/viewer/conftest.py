@@ -124,7 +124,7 @@ class BoxModel:
             elapsed=0.004,
         )
 
-    def invert(self, model, state, targets, *, limits=(), own_limits=True, obstacles=(), iterations=20):
+    def invert(self, model, state, targets, *, limits=(), own_limits=True, obstacles=(), search="local", iterations=20):
         """Stands in for `invert`: the cable that brings the tip nearest to the target."""
         goal = np.array(targets[0].position)
         grid = np.linspace(0.0, 0.028, 200)

@@ -90,8 +90,8 @@ class ViewerServer:
 
     Args:
         solve: solver `(model, u, *, obstacles, start) -> State`; by default `pliant.equilibrium`.
-        invert: inverse `(model, state, targets, *, limits, own_limits, obstacles, iterations) -> Command`; by
-            default `pliant.invert`.
+        invert: inverse `(model, state, targets, *, limits, own_limits, obstacles, search, iterations) -> Command`;
+            by default `pliant.invert`.
     """
 
     def __init__(
@@ -280,8 +280,7 @@ class ViewerServer:
         targets, wish = self._panel.aimed_targets(), self._wished_contact()
         held = self._panel.limits_on
         self._reaching = True
-        options: dict[str, Any] = {"limits": self._limits if held else (), "own_limits": held}
-        options["search"] = search
+        options = {"limits": self._limits if held else (), "own_limits": held, "search": search}
         if self._replay:
             self._replay.playing = False
         self._worker.submit("solve", lambda: self._run_inverse(targets, wish, options, final=final))
