@@ -51,7 +51,7 @@ def test_contacts_that_carry_force_are_where_the_obstacle_is(radius, pulled):
     ("centre", "radius", "pulled"),
     [
         ((0.02109637, 0.00336584, -0.02748466), 0.009118303153361252, 0.018360017479146666),  # chord steps at the end
-        ((0.02876314, 0.00178229, -0.02219599), 0.004607146903569347, 0.026160731894658226),  # went back and forth
+        ((0.04425662, -0.00646119, -0.07765946), 0.00891449, 0.01154486423956294),  # 56 steps
     ],
 )
 def test_an_answer_on_a_curved_obstacle_is_the_equilibrium_with_contacts_found_afresh(centre, radius, pulled):

@@ -17,7 +17,7 @@ A vertex over a soft face, and soft edges that cross, have the distance of a poi
 
     g = w . N,   N = m / |m|,   m = u x v,   w from the plane to the point.
 
-The normal turns with the face as much as with what presses on it. Without that, Newton's method on a cushion over a ball
+The normal turns with the face as much as with what presses on it. Without that, Newton's method on a skin over a ball
 gains a quarter per step; with it, the number of digits doubles.
 """
 

@@ -139,6 +139,9 @@ def equilibrium(
         if not status.ok and loose is not None:
             notes.append(loose.note)
             status = status if problem.obstacles else Status.SINGULAR
+    if not status.ok and not refused and problem.detector is not None and (names := problem.swallowed(found.q)[1]):
+        status = Status.PENETRATING
+        notes.append(f"{', '.join(names)} inside of the body: start from a pose that does not reach it, or move it")
     state = _finish(problem, found, status, target, problem.gap_tolerance, notes, time.perf_counter() - begin)
     if start is not None:
         state = state.but(time=start.time)

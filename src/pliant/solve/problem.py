@@ -11,7 +11,9 @@ import numpy as np
 from pliant.algebra.factorisation import NotPositiveDefinite
 from pliant.checks import non_negative, positive, several
 from pliant.contact.contacts import Contacts, ContactState
+from pliant.contact.distinct import distinct
 from pliant.contact.obstacles import Obstacle
+from pliant.contact.swallowed import swallowed
 from pliant.errors import ArgumentError
 from pliant.solve.chatter import Chatter
 from pliant.solve.commands import check_model, driven_by_displacement, length_scale, slackable, travel
@@ -196,7 +198,14 @@ class Problem:
         """How far bodies are inside of obstacles, of each other or of themselves [m], detected contacts or not."""
         if contacts is None:
             return 0.0
-        return max(contacts.max_penetration, 0.0 if self._rigid else self.detector.crossing_depth(q))
+        depth = max(contacts.max_penetration, 0.0 if self._rigid else self.detector.crossing_depth(q))
+        if depth > self.gap_tolerance * self.length:
+            return depth
+        return max(depth, self.swallowed(q)[0])
+
+    def swallowed(self, q: Array) -> tuple[float, tuple[str, ...]]:
+        """How deep rigid obstacles stand inside of the body [m], contacts or not, and their names."""
+        return swallowed(self.obstacles, self.model.skin_positions(q), self.model.skin.triangles, self._held)
 
     def buried(self, q: Array) -> bool:
         """Does the skin lie so deep in a rigid obstacle that nothing frees it?
@@ -222,6 +231,8 @@ class Problem:
 
     def _detect(self, q: Array, previous: Contacts | None, positions: Array | None = None) -> Contacts:
         found = self.detector.detect(q, previous, obstacles=self.obstacles, positions=positions)
+        if len(self.obstacles) > 1:
+            found = distinct(found, 1e-6 * self.length)
         if self._any_held and len(found):
             # Nothing moves where the robot is held: such a pair has no compliance and cannot be pushed apart.
             fixed = (self._held[found.vertices] | (found.weights == 0.0)).all(axis=1)
