@@ -1,14 +1,11 @@
 """Link or arc: how well do rigid links and constant-curvature arcs represent a loaded soft arm?
 
-A four-segment pneumatic arm hangs under its own weight with 500 g at its tip and is bent more and more. From
-the frames at
-the ends of its segments we fit the published linkage (slide - universal joint - slide), the
-constant-velocity variant
-with and without a fifth state for torsion, and arcs, chain the fits and compare the tips.
+A four-segment pneumatic arm hangs under its own weight with 500 g at its tip and is bent more and more. From the
+frames at the ends of its segments we fit the published linkage (slide - universal joint - slide), the
+constant-velocity variant with and without a fifth state for torsion, and arcs, chain the fits and compare the tips.
 
-In a principal plane the linkage is exact and the arcs are not; at 45 degrees the twist of a universal joint
-ruins it, and
-the constant-velocity joint does not have it; on a helix only the fifth state holds.
+In a principal plane the linkage is exact and the arcs are not; at 45 degrees the twist of a universal joint ruins it,
+and the constant-velocity joint does not have it; on a helix only the fifth state holds.
 """
 
 from __future__ import annotations

@@ -1,10 +1,8 @@
 """A star under load: task-space control of a pneumatic arm whose payload the controller does not know.
 
-The controller of the rigid-link paper sees the frames at the ends of four segments, estimates the state of
-the links in
-closed form, and adds J^+ (kp e + feed-forward) times the stiffness to its pressures, twenty times a second.
-It reaches
-ten targets and draws a star with 0 to 500 g at the tip. The plant is a rod with valves that lag by 0.1 s.
+The controller of the rigid-link paper sees the frames at the ends of four segments, estimates the state of the links
+in closed form, and adds J^+ (kp e + feed-forward) times the stiffness to its pressures, twenty times a second. It
+reaches ten targets and draws a star with 0 to 500 g at the tip. The plant is a rod with valves that lag by 0.1 s.
 """
 
 from __future__ import annotations

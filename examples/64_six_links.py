@@ -1,12 +1,9 @@
 """Six soft links in series: the benchmark of the thesis, its scheme and ours.
 
-The first link is driven by 125 kPa cos(pi t), the others swing along. The published scheme sweeps the
-dynamics along the arm by a
-second-order Runge-Kutta rule and steps it by the implicit trapezoidal rule; ours evaluates the same links
-exactly and
-steps them by the implicit midpoint rule. Errors are mean distances of the tip to a reference at 2 kHz, over
-the
-length of the arm.
+The first link is driven by 125 kPa cos(pi t), the others swing along. The published scheme sweeps the dynamics along
+the arm by a second-order Runge-Kutta rule and steps it by the implicit trapezoidal rule; ours evaluates the same links
+exactly and steps them by the implicit midpoint rule. Errors are mean distances of the tip to a reference at 2 kHz,
+over the length of the arm.
 """
 
 from __future__ import annotations

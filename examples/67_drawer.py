@@ -1,10 +1,8 @@
 """Opening a drawer: contact with the task-space controller of the link model.
 
-The arm goes to the handle of a drawer and takes it; then its target moves in the pulling direction. The
-controller knows
-nothing of the drawer: the residual error becomes force through its accumulating pressures until the drawer
-gives way.
-The drawer resists with 6 N and a spring of 60 N/m.
+The arm goes to the handle of a drawer and takes it; then its target moves in the pulling direction. The controller
+knows nothing of the drawer: the residual error becomes force through its accumulating pressures until the drawer gives
+way. The drawer resists with 6 N and a spring of 60 N/m.
 """
 
 from __future__ import annotations

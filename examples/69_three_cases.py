@@ -1,8 +1,8 @@
 """The rigid-link paper's three simulated cases: a step of pressure on a four-segment arm, links against arcs over time.
 
-(a) no gravity, all segments bend in one plane: only inertia makes the curvature vary along a segment;
-(b) gravity and 500 g at the tip, the same step;
-(c) gravity and 500 g, every segment bends in another direction (a helix): the link's assumptions do not hold.
+(a) no gravity, all segments bend in one plane: only inertia makes the curvature vary along a segment; (b) gravity and
+500 g at the tip, the same step; (c) gravity and 500 g, every segment bends in another direction (a helix): the link's
+assumptions do not hold.
 
 From the frames at the segments' ends we fit the published linkage, the five-state linkage with a constant-velocity
 joint and arcs, and compare their tips with the arm's. In (a) and (b) the linkage is exact to rounding, as published,

@@ -70,6 +70,8 @@ def draw(table: dict[str, list[tuple[int, float, float]]]) -> None:
         k, error, speed = np.array(rows).T
         axes[0].semilogy(k, error, "o-", label=name)
         axes[1].loglog(speed, error, "o-", label=name)
+    axes[1].set_xticks([20, 50, 100, 200, 400], ["20", "50", "100", "200", "400"])
+    axes[1].minorticks_off()
     axes[0].set(xlabel="functions per strain", ylabel="RMS tip error [% of length]", title="truncation")
     axes[1].set(xlabel="speed [x real time]", title="error against cost")
     axes[0].legend()
