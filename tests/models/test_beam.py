@@ -5,14 +5,16 @@ import pytest
 from harness import check_derivatives, check_virtual_work, relative
 
 from pliant import robots
-from pliant.actuators import Cable, Chamber, PointForce, Slide
+from pliant.actuators import Cable, Chamber, LineLoad, PointForce, Slide, Wrench
 from pliant.bodies import Point, RodBody
 from pliant.contact import Plane
 from pliant.errors import ArgumentError, UnknownNameError
 from pliant.lie import exp, matrix_from_quaternion
 from pliant.materials import Corotational
+from pliant.models.basis import legendre
 from pliant.models.beam import BeamModel
 from pliant.models.contract import Model
+from pliant.models.rod import RodModel
 from pliant.robot import Robot
 from pliant.solve.dynamics import Stepper
 from pliant.solve.equilibrium import equilibrium
@@ -240,6 +242,27 @@ def test_sag_under_own_weight():
     assert model.locate(state, "tip").position[2] == pytest.approx(-w * LENGTH**4 / (8 * EI), rel=2e-3)
 
 
+def test_dead_loads_along_the_length_and_at_a_point():
+    loads = (
+        LineLoad(name="wind", force=(0, 0.3, -1.0)),
+        Wrench(name="weight", point=(0.15, 0.001, 0), force=(0, 0, -2.0)),
+    )
+    model = BeamModel(wire(*loads), elements=5)
+    q, effort = bent(model, 0.3), np.array([0.7, 0.4])
+    check_derivatives(model, q, effort, h=1e-6, symmetric_only=True)
+    check_virtual_work(model, q, effort)
+    same = BeamModel(wire(push((0, 0, -2.0), at=(0.15, 0.001, 0))), elements=5)  # a force along a unit direction
+    assert relative(model.force(q, np.array([0.0, 0.4])), same.force(q, np.array([0.8]))) < 1e-14
+    wind = wire(LineLoad(name="wind", force=(0, 0, -1.0)))
+    fine = BeamModel(wind, elements=40)
+    sag = -fine.locate(equilibrium(fine, {"wind": 0.05}, strict=True), "tip").position[2]
+    assert sag == pytest.approx(0.05 * LENGTH**4 / (8 * EI), rel=1e-3)
+    rod = RodModel(wind, basis=legendre(7))
+    tips = [m.locate(equilibrium(m, {"wind": 20.0}, strict=True), "tip").position for m in (fine, rod)]
+    assert tips[1][2] < -0.5 * LENGTH
+    assert np.linalg.norm(tips[0] - tips[1]) < 1e-3 * LENGTH
+
+
 def test_rest_curvature_needs_no_force():
     model = BeamModel(wire(rest_curvature=(3.0, 2.0, 10.0)))
     assert np.abs(model.force(model.rest, np.zeros(0))).max() < 1e-9 * EA
@@ -350,6 +373,9 @@ def test_two_rods_and_readings():
         (lambda: BeamModel(wire(), elements={"other": 3}), UnknownNameError),
         (lambda: BeamModel(wire(Chamber(name="c"))), ArgumentError),
         (lambda: BeamModel(wire(push((0, 0, 1), at=(1, 1, 1)))), ArgumentError),
+        (lambda: BeamModel(wire(LineLoad(name="l", force=(0, 0, 1), follower=True))), ArgumentError),
+        (lambda: BeamModel(wire(Wrench(name="w", point=(0, 0, 0), moment=(0, 0, 1)))), ArgumentError),
+        (lambda: BeamModel(wire(LineLoad(name="l", force=(0, 0, 1), body="other"))), UnknownNameError),
         (lambda: BeamModel(wire(Cable(name="c", points=[(0, 0, 0), (0.1, 0, 0)], friction=0.1))), ArgumentError),
         (lambda: BeamModel(wire()).locate(BeamModel(wire()).rest, "nose"), UnknownNameError),
         (lambda: BeamModel(wire()).force(np.zeros(3), np.zeros(0)), ArgumentError),

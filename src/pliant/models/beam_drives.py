@@ -1,4 +1,8 @@
-"""How actuators act on beams: cables through points carried by the nodes, forces at points, sliding bases."""
+"""How actuators act on beams: cables through points carried by the nodes, dead forces, sliding bases.
+
+A dead force has a potential, so that the stiffness stays symmetric. Moments and forces that turn with the beam have
+none; `RodModel` takes these.
+"""
 
 from __future__ import annotations
 
@@ -8,8 +12,8 @@ from typing import Any
 import numpy as np
 
 from pliant._kernels import beam_pull as kernels
-from pliant.actuators import Actuator, Cable, PointForce, Slide
-from pliant.errors import ArgumentError
+from pliant.actuators import Actuator, Cable, LineLoad, PointForce, Slide, Wrench
+from pliant.errors import ArgumentError, UnknownNameError
 from pliant.models.beam_layout import BeamLayout
 
 Array = np.ndarray
@@ -47,10 +51,18 @@ class BeamDrives:
                 self._paths[number] = np.array(points, dtype=np.int64)
             elif isinstance(a, PointForce):
                 pushed.append((number, carry(a.point, a.body, f"{a.name}.point"), np.array(a.direction, dtype=float)))
+            elif isinstance(a, Wrench):
+                pushed.append((number, carry(a.point, a.body, f"{a.name}.point"), _dead_force(a)))
+            elif isinstance(a, LineLoad):
+                for n, share in _spread(layout, a):
+                    node.append(n)
+                    offset.append(np.zeros(3))
+                    pushed.append((number, len(node) - 1, share * _dead_force(a)))
             elif isinstance(a, Slide):
                 sliding.append((number, layout.slide_index(a.part)))
             else:
-                raise ArgumentError(a.name, f"{a.kind!r} does not act on beams", "Cable, PointForce, Slide")
+                kinds = "Cable, PointForce, Wrench, LineLoad, Slide"
+                raise ArgumentError(a.name, f"{a.kind!r} does not act on beams", kinds)
         self.node = np.array(node, dtype=np.int64)
         self.offset = np.array(offset).reshape(-1, 3)
         segments = [np.column_stack([k[:-1], k[1:]]) for k in self._paths.values()]
@@ -123,3 +135,27 @@ class BeamDrives:
         """Polylines of the cables [m]."""
         x, _ = kernels.carry(p, Q, self.node, self.offset)
         return {self.actuators[i].name: x[points] for i, points in self._paths.items()}
+
+
+def _dead_force(load: Wrench | LineLoad) -> Array:
+    """Force [N], or force per length [N/m], of a load without a moment that keeps its direction (3,)."""
+    if load.follower or any(load.moment):
+        raise ArgumentError(
+            load.name,
+            "a moment, or a load that follows the body, has no potential: beams do not take it",
+            "a dead force, or a RodModel",
+        )
+    return np.array(load.force, dtype=float)
+
+
+def _spread(layout: BeamLayout, load: LineLoad) -> list[tuple[int, float]]:
+    """The nodes of the rod that a load is spread over, and the length that counts for each [m]."""
+    if load.body and load.body not in layout.first:
+        raise UnknownNameError("rod", load.body, layout.first)
+    if not load.body and len(layout.rods) > 1:
+        raise ArgumentError(f"{load.name}.body", "there are several rods", f"one of {list(layout.first)}")
+    rod = next(r for r in layout.rods if load.body in ("", r.name))
+    nodes = range(layout.first[rod.name], layout.tips[rod.name] + 1)
+    length = np.full(len(nodes), rod.length / (len(nodes) - 1))
+    length[[0, -1]] *= 0.5
+    return list(zip(nodes, length.tolist()))
