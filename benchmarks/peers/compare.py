@@ -1,6 +1,6 @@
 """Cases with known answers that other tools have too: pliant, PyElastica and MuJoCo in one run.
 
-    OMP_NUM_THREADS=1 python benchmarks/peers/compare.py [--peers PYTHON] [--write] [CASE ...]
+    OMP_NUM_THREADS=1 python benchmarks/peers/compare.py [--peers PYTHON] [--write] [--merge] [CASE ...]
 
 Textbook cases that are no test of this repository, set up as a stranger would. Statics: the error is the distance of the tip over the
 length, or relative, and the time that of the whole solve. Motions: the time is that of one step. The peers have no statics:
@@ -8,7 +8,7 @@ they are damped until they rest, and the time is that of the whole motion. The r
 
 Times are CPU milliseconds of one thread. The peers run in a process of their own: give a Python that has them by --peers or in the
 variable PLIANT_PEERS_PYTHON (`python -m venv peers && peers/bin/pip install pyelastica mujoco scipy`); without it they are
-left out. All of it takes about three minutes.
+left out. All of it takes about three CPU minutes; `--merge` runs some cases anew and keeps the others.
 """
 
 from __future__ import annotations
@@ -30,6 +30,7 @@ HERE = Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE.parent))
 from page import Page  # noqa: E402
 
+KEPT = HERE.parents[1] / "out" / "peers.json"
 OURS = {case.__name__ if module is not solids else f"solid_{case.__name__}": case
         for module in (rods, solids, contacts) for case in module.CASES}  # fmt: skip
 NOTES = """Read with care:
@@ -55,6 +56,15 @@ def theirs(python: str) -> list[Row]:
     return rows
 
 
+def beside(ours: list[Row], others: list[Row]) -> list[Row]:
+    """All rows, those of the peers below ours of the same case."""
+    rows = list(ours)
+    for other in others:
+        same = [i for i, r in enumerate(rows) if r["case"] == other["case"]]
+        rows.insert(same[-1] + 1 if same else len(rows), other)
+    return rows
+
+
 def digits(value: float) -> str:
     """A time or an error in two digits."""
     return "-" if math.isnan(value) else f"{value:.2g}"
@@ -66,25 +76,27 @@ def main() -> None:
     parser.add_argument("cases", nargs="*", choices=[[], *OURS], help="cases of ours, all by default")
     parser.add_argument("--peers", default=os.environ.get("PLIANT_PEERS_PYTHON", ""), help="Python that has the peers")
     parser.add_argument("--write", action="store_true", help="write docs/benchmarks/peers.md")
+    parser.add_argument("--merge", action="store_true", help="keep what was measured before of the cases not named")
     options = parser.parse_args()
     page = Page(
         name="peers", title="Known answers, and peers", text=__doc__, threads="one thread", notes=NOTES,
         columns=("case", "reference", "who", "result", "error", "ms"), command="peers/compare.py --write",
         formats={"error": digits, "ms": digits},
     )  # fmt: skip
-    rows: list[Row] = []
+    found: dict[str, list[Row]] = json.loads(KEPT.read_text()) if options.merge and KEPT.exists() else {}
     for name, case in OURS.items():
-        if not options.cases or name in options.cases:
-            for found in case():
-                page.show(found)
-                rows.append(found)
-    others = theirs(options.peers) if options.peers else []
-    for other in others:
-        page.show(other)
-        same = [i for i, r in enumerate(rows) if r["case"] == other["case"]]
-        rows.insert(same[-1] + 1 if same else len(rows), other)
+        if name in (options.cases or OURS):
+            found[name] = list(case())
+            for line in found[name]:
+                page.show(line)
+    if options.peers:
+        found["theirs"] = theirs(options.peers)
+        for line in found["theirs"]:
+            page.show(line)
     if options.write:
-        page.write(rows)
+        KEPT.parent.mkdir(exist_ok=True)
+        KEPT.write_text(json.dumps(found))
+        page.write(beside([r for name in OURS for r in found.get(name, [])], found.get("theirs", [])))
 
 
 if __name__ == "__main__":
