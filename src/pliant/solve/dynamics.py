@@ -8,7 +8,9 @@ The generalised-alpha family (Chung and Hulbert) covers all schemes here:
 "euler" is the backward Euler scheme (first order, damps), "trapezoidal" conserves energy best, "alpha" is second
 order and damps only what the time step cannot resolve.
 
-The damping D is that of the pose which the velocity v_f belongs to: that of the old pose would brake a body that turns.
+Inertia and bias are those of the pose at which forces are blended, q_f = q0 (+) (1 - alpha_f) (q1 - q0): with those of
+q1 the scheme would be of first order, and a swinging rod would gain energy. The damping D is that of the pose which the
+velocity v_f belongs to: that of the old pose would brake a body that turns.
 """
 
 from __future__ import annotations
@@ -26,12 +28,15 @@ from pliant.checks import count, finite, positive
 from pliant.contact.contacts import Contacts
 from pliant.errors import ArgumentError
 from pliant.solve.commands import CommandLike, check_state, command_vector, linearise, travel
-from pliant.solve.newton import LinearSystem, Step, regularised
+from pliant.solve.newton import LinearSystem, Rows, Step, regularised
 from pliant.solve.problem import Problem, surroundings
 from pliant.state import State, Status
 
 Array = np.ndarray
 _TOLERANCE = 1e-9  # of the robot's size: what Newton's method leaves of a step
+_ENOUGH = 1e-6  # and what it may leave where contacts let it contract slowly only
+_ABSURD = 1e6  # and a correction that is no motion any more
+_HALVINGS = 4  # how often a step that Newton's method does not solve is cut in two
 
 
 @dataclass(frozen=True)
@@ -127,11 +132,41 @@ class Stepper:
         return state.but(memory={**state.memory, "a": acceleration}, contacts=contacts)
 
     def step(self, state: State | None, u: CommandLike, dt: float) -> State:
-        """The state one time step later."""
+        """The state one time step later.
+
+        Args:
+            state: where it is; the rest pose if None.
+            u: command during the step, in the unit of each actuator's drive.
+            dt: time step [s]. A step that cannot be solved as a whole (a hard impact) is taken in 2 to 16 parts, and
+                says so in its notes.
+        """
         begin = clock.perf_counter()
-        model, h = self.model, positive("dt", dt)
-        check_state(model, state)
+        h = positive("dt", dt)
+        check_state(self.model, state)
         state = state or self.start(None, u)
+        whole = found = self._advance(state, u, h)
+        spent = whole.iterations
+        for halvings in range(1, _HALVINGS + 1):
+            if found.ok or whole.status is Status.PENETRATING:
+                break
+            found, parts = state, 2**halvings
+            for _ in range(parts):
+                found = self._advance(found, u, h / parts)
+                spent += found.iterations
+                if not found.ok:
+                    break
+            else:
+                found = found.but(notes=(*found.notes, f"taken in {parts} parts"))
+        after = (
+            found
+            if found.ok or whole.status is Status.PENETRATING
+            else whole.but(notes=(*whole.notes, f"no end was found in {2**_HALVINGS} parts either: take smaller steps"))
+        )
+        return after.but(iterations=spent, elapsed=clock.perf_counter() - begin)
+
+    def _advance(self, state: State, u: CommandLike, h: float) -> State:
+        """The state a time h later, in one step."""
+        model = self.model
         if self._moving:
             placed = [o.at(state.time + h) if getattr(o, "motion", None) is not None else o for o in self._obstacles]
             self.problem = Problem(model, placed, **self._options)
@@ -174,7 +209,6 @@ class Stepper:
             notes=notes,
             residual=found.residual,
             iterations=found.iterations,
-            elapsed=clock.perf_counter() - begin,
             factor=found.factor,
             memory={"a": a1, **(mechanics.after(found.q) if mechanics is not model else {})},
         )
@@ -197,8 +231,9 @@ class Stepper:
                 level.D = self.model.damping(model.retract(state.q, level.share * here.increment), here.effort)
             else:
                 force = model.force(here.q, here.effort)
-            M = model.inertia(here.q)
-            unbalanced, scale = level.unbalanced(model, here.q, here.increment, force, M)
+            between = here.q if weight == 1.0 else model.retract(state.q, weight * here.increment)
+            M = model.inertia(between)
+            unbalanced, scale = level.unbalanced(model, between, here.increment, force, M)
             if not np.isfinite(unbalanced).all():
                 if taken is None or alpha < 1e-4:
                     here.status = Status.INVERTED
@@ -214,20 +249,22 @@ class Stepper:
             if K is not None:
                 # Contact forces act fully in the step that finds them: only what has an old value is blended with it.
                 matrix = level.matrix(problem.tangent(here.q, K, contacts, weight=weight), M)
-                if exact:
-                    matrix = matrix + level.gyroscopic(model, here.q, here.increment)
-                system = _system(matrix, rows)
+                turning = level.gyroscopic(model, between, here.increment) if exact else None
+                system = _system(matrix, turning, rows)
                 if system is None:
                     here.status = Status.SINGULAR
                     return here
             else:
                 assert system is not None
                 system = system.at(rows)
+                if not _yields(system):
+                    system = None
+                    continue
             drives = rows.columns[:, : rows.drives] @ rows.force[: rows.drives]
             move = system.solve(unbalanced - weight * drives)
             here.iterations += 1
             size = travel(model, move.dq)
-            if not np.isfinite(size):
+            if not size < _ABSURD * problem.length:
                 here.status = Status.DIVERGED
                 return here
             if K is None and size > 0.2 * previous:
@@ -248,6 +285,9 @@ class Stepper:
             if alpha == 1.0 and size * rate / (1.0 - rate) <= _TOLERANCE * problem.length:
                 here.status = Status.CONVERGED
                 return here
+            near = alpha == 1.0 and size / max(1.0 - size / previous, 1e-3) <= _ENOUGH * problem.length
+            if near and here.iterations >= self.iterations:
+                here.status = Status.CONVERGED
             previous = size
         return here
 
@@ -300,7 +340,7 @@ class _Level:
         _, dq, dv = model.inverse_dynamics(q, v_f, (1 - s.alpha_m) * a1 + s.alpha_m * self.a0)
         none = np.zeros(model.nu)
         rate = 1.0 / h if s.euler else s.gamma / (s.beta * h)
-        return dq - model.stiffness(q, none) + (1 - s.alpha_f) * rate * (dv - model.damping(q, none))
+        return (1 - s.alpha_f) * (dq - model.stiffness(q, none) + rate * (dv - model.damping(q, none)))
 
     def matrix(self, K: Any, M: Any) -> Any:
         """Minus the derivative of the unbalanced force with respect to the increment."""
@@ -353,8 +393,19 @@ def _sum(K: Any, k: float, M: Any, m: float, D: Any, d: float) -> Any:
     return K.scaled(k) + M.scaled(m) + D.scaled(d)
 
 
-def _system(matrix: Any, rows: Any) -> LinearSystem | None:
-    try:
-        return LinearSystem(matrix, rows)
-    except NotPositiveDefinite:
-        return regularised(matrix, rows)
+def _system(matrix: Any, turning: Array | None, rows: Rows) -> LinearSystem | None:
+    """The system of one tangent; what turning adds to it is left out where contacts then would not yield to a push."""
+    for extra in (turning, None) if turning is not None else (None,):
+        try:
+            system = LinearSystem(matrix if extra is None else matrix + extra, rows)
+        except NotPositiveDefinite:
+            continue
+        if _yields(system):
+            return system
+    shifted = regularised(0.5 * (matrix + matrix.T) if isinstance(matrix, np.ndarray) else matrix, rows)
+    return shifted if shifted is not None and _yields(shifted) else None
+
+
+def _yields(system: LinearSystem) -> bool:
+    """Does every contact give way to a push? Not where the tangent is indefinite, and such a step is none."""
+    return bool(np.isfinite(system.W).all() and (np.diagonal(system.W)[system.rows.drives :] > 0.0).all())
