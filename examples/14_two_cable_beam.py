@@ -15,7 +15,7 @@ import numpy as np
 import pliant as pl
 from pliant.inverse.qpcc import QPCC, piecewise_cost, solve_qpcc
 
-EXPECTED = (2, 90)  # number of regions in the picture
+EXPECTED = (45, 65)  # number of regions in the picture of the quick run
 TOP = 12.0  # largest tension [N]
 
 
