@@ -15,6 +15,7 @@ import numpy as np
 from pliant.algebra.anderson import Anderson
 from pliant.contact.contacts import Contacts
 from pliant.contact.retention import looked_at_again
+from pliant.solve.balance import unbalanced
 from pliant.solve.newton import LinearSystem
 from pliant.solve.problem import Problem
 
@@ -33,6 +34,8 @@ LONGER = 1.5
 PERSISTENT = 20, 0.7
 #: Steps longer than this part of the robot's size are carried out with their rotations exact.
 TURNED = 1e-3
+#: Forces out of balance, in parts of the largest load, that are rounding.
+BALANCED = 1e-6
 
 
 @dataclass(frozen=True, eq=False)
@@ -107,7 +110,9 @@ def chord(
         if new <= goal:
             q, effort = model.retract(q, dq), _plus(effort, driven, change[:n])
             held.follow(q, held.forces + change[n:])
-            return Chord(q, effort, held.contacts, new, steps, True)
+            # Contacts that share a load may have passed it on to each other, along the normals of before: a step of no
+            # length that leaves forces out of balance. The caller's next step knows the normals of now.
+            return Chord(q, effort, held.contacts, new, steps, held.in_balance(q, effort, u))
         if switched:
             history.restart()
         mixed = history.step(np.concatenate([dq, change * reach]))
@@ -148,6 +153,13 @@ class _Held:
         load = force + np.asarray(slopes.T @ self.forces) - rows.columns @ now
         step = system.solve(load, np.concatenate([value, self.contacts.gap]), now)
         return step.dq, step.force - now
+
+    def in_balance(self, q: Array, effort: Array, u: Array) -> bool:
+        """Do forces balance with the contacts as they are at a configuration?"""
+        if self.contacts is None:
+            return True
+        left, scale = unbalanced(self.problem, q, effort, u, self.contacts)
+        return float(np.abs(left).max(initial=0.0)) <= BALANCED * scale
 
     def switched(self, change: Array) -> bool:
         """Do other contacts press after this change of their forces?"""
