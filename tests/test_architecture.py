@@ -1,8 +1,10 @@
 """The shape of the package: dependencies point one way, files stay small, importing is light."""
 
 import ast
+import re
 import subprocess
 import sys
+import tomllib
 from pathlib import Path
 
 import pytest
@@ -151,3 +153,12 @@ def test_examples_take_public_names_by_their_public_path():
         if pliant._HOME.get(alias.name) == node.module
     ]
     assert not wrong, "\n".join(wrong)
+
+
+def test_extras_that_errors_name_exist():
+    """`MissingExtraError(package, extra)` tells to install an extra: it must be there, with that package in it."""
+    project = tomllib.loads((ROOT.parent.parent / "pyproject.toml").read_text())["project"]
+    extras = {k: [re.split(r"[>=<\[]", p)[0] for p in v] for k, v in project["optional-dependencies"].items()}
+    named = [found for p in sources() for found in re.findall(r'MissingExtraError\("([\w-]+)", "(\w+)"\)', p.read_text())]
+    assert len(named) > 5
+    assert [pair for pair in named if pair[0] not in extras.get(pair[1], ())] == []

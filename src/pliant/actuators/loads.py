@@ -35,7 +35,7 @@ class _Load(Actuator):
 
 @dataclass(frozen=True, kw_only=True)
 class Wrench(_Load):
-    """A force and a moment at a point of a rod, both times the effort [-].
+    """A force and a moment at a point of a rod, both times the effort [-]; a `BeamModel` takes dead forces only.
 
     Attributes:
         point: where it acts, in the rest pose [m].
@@ -56,7 +56,7 @@ class Wrench(_Load):
 
 @dataclass(frozen=True, kw_only=True)
 class LineLoad(_Load):
-    """A load spread evenly over the length of a rod, times the effort [-].
+    """A load spread evenly over the length of a rod, times the effort [-]; a `BeamModel` takes dead forces only.
 
     Attributes:
         force: force per length and unit effort, in world axes (dead) or in the section's axes (follower) [N/m].

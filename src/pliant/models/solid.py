@@ -114,7 +114,7 @@ class SolidModel(LaidOut):
         raise ArgumentError(
             actuator.name,
             f"{type(self).__name__} has no {actuator.kind!r} actuators",
-            "another model or actuator",
+            "Cable, Chamber, PointForce, PatchForce, Stiffness, Slide",
         )
 
     def _elements_of(self, region: str, body: str) -> list[Array]:
