@@ -159,6 +159,7 @@ def test_extras_that_errors_name_exist():
     """`MissingExtraError(package, extra)` tells to install an extra: it must be there, with that package in it."""
     project = tomllib.loads((ROOT.parent.parent / "pyproject.toml").read_text())["project"]
     extras = {k: [re.split(r"[>=<\[]", p)[0] for p in v] for k, v in project["optional-dependencies"].items()}
-    named = [found for p in sources() for found in re.findall(r'MissingExtraError\("([\w-]+)", "(\w+)"\)', p.read_text())]
+    told = re.compile(r'MissingExtraError\("([\w-]+)", "(\w+)"\)')
+    named = [found for path in sources() for found in told.findall(path.read_text())]
     assert len(named) > 5
     assert [pair for pair in named if pair[0] not in extras.get(pair[1], ())] == []
