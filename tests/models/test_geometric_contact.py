@@ -157,24 +157,34 @@ def test_local_global_contact_with_friction_is_that_of_newton(cantilever, mu):
     assert state.residual < 1e-3
 
 
-def test_C11_softer_silicone_wraps_the_obstacle_more_at_the_same_pressure():
-    """Area in contact with a round bar. At the same volume it is the same, since nothing but geometry decides (the
-    source's soft chambers give way to the stiffer silicone). At the same pressure the softer one wraps the bar."""
+def _held_against(rod, silicone, drive, near):
+    """Skin within distances of a bar [m^2], and the force on it [N], of a finger filled to 9 kPa or to 1.3 times."""
+    model = GeometricModel(silicone_finger(silicone=silicone, teeth=4, size=3.5e-3, drive=drive))
+    state = flex(model, {"air": 9e3} if drive == "effort" else model.command({"air": 1.3}), obstacles=[rod], alarm=2e-3)
+    assert state.ok
+    x, faces = model.skin_positions(state.q), model.skin.triangles
+    a, b, c = x[faces].swapaxes(0, 1)
+    areas = 0.5 * np.linalg.norm(np.cross(b - a, c - a), axis=1)
+    return [float(areas @ (rod.distance(x)[faces] < d).mean(axis=1)) for d in near], state.contacts.forces.sum()
+
+
+@pytest.mark.parametrize("place", [0.008, 0.020])
+def test_C11_softer_silicone_wraps_the_obstacle_more_at_the_same_pressure(place):
+    """Area at a round bar, and how hard it is pressed. Only two to four points of a mesh touch: the area is that of the
+    skin within 0.8 mm (within 0.4 mm it follows the facets, and the order changes from place to place)."""
+    rod = Cylinder((place, -0.03, -0.0201), (place, 0.03, -0.0201), 0.020)
+    (soft,), hard_pressed = _held_against(rod, "ecoflex", "effort", [8e-4])
+    (stiff,), pressed = _held_against(rod, "dragonskin", "effort", [8e-4])
+    assert soft > 1.1 * stiff
+    assert hard_pressed > 1.1 * pressed
+
+
+def test_C11_at_the_same_volume_the_area_is_the_same():
+    """Nothing but geometry decides (the source's soft chambers give way to the stiffer silicone)."""
     rod = Cylinder((0.008, -0.03, -0.0201), (0.008, 0.03, -0.0201), 0.020)
-    touching = {}
-    for name in ("ecoflex", "dragonskin"):
-        for drive, command in (("effort", 9e3), ("displacement", None)):
-            model = GeometricModel(silicone_finger(silicone=name, teeth=4, size=3.5e-3, drive=drive))
-            u = {"air": command} if command else model.command({"air": 1.3})
-            state = flex(model, u, obstacles=[rod], alarm=2e-3)
-            assert state.ok
-            x, faces = model.skin_positions(state.q), model.skin.triangles
-            near = rod.distance(x)[faces] < 4e-4
-            a, b, c = x[faces].swapaxes(0, 1)
-            areas = 0.5 * np.linalg.norm(np.cross(b - a, c - a), axis=1)
-            touching[name, drive] = float(areas @ near.mean(axis=1))
-    assert touching["ecoflex", "effort"] > 1.2 * touching["dragonskin", "effort"]
-    assert touching["ecoflex", "displacement"] == pytest.approx(touching["dragonskin", "displacement"], rel=0.02)
+    near = [4e-4, 8e-4]
+    soft, stiff = (_held_against(rod, name, "displacement", near)[0] for name in ("ecoflex", "dragonskin"))
+    assert soft == pytest.approx(stiff, rel=0.02)
 
 
 @pytest.mark.parametrize("name", ["ecoflex", "dragonskin"])
