@@ -22,6 +22,7 @@ from pliant.inverse.mechanics import Implicit, Static
 from pliant.inverse.nested import Curvature, Equilibria, Proposal, descend
 from pliant.inverse.qpcc_problem import held_response
 from pliant.inverse.restarts import downhill, foreseen, other_starts
+from pliant.inverse.slack import Hanging
 from pliant.inverse.targets import Target
 from pliant.inverse.work import Options, Work
 from pliant.models.contract import Model
@@ -69,7 +70,8 @@ def invert(
         targets: what is wanted.
         limits: what is allowed, in addition to the limits that the actuators carry.
         obstacles: contacts with these may be used.
-        prescribed: actuators that are not solved for: name -> value in the unit of its drive.
+        prescribed: actuators that are not solved for: name -> value in the unit of its drive. A cable whose
+            displacement is prescribed may go slack, and a note says so.
         iterations: linearisations allowed; 1 for control loops (status SINGLE).
         search: how hard to look. "local" goes downhill from `state` and never elsewhere (paths, loops). "auto" does so
             first; where that ends short of the targets, it also begins at a few other poses (at rest, one actuator
@@ -140,6 +142,11 @@ def invert(
         closed,
     )
     status, count = _run(setting, mechanics, work, options, iterations)
+    hanging = Hanging.of(setting, fixed_displacement)
+    slack: frozenset[int] = frozenset()
+    if hanging.given and hanging.misjudged(work, slack):
+        work, mechanics, options, slack, status, more = _loosened(hanging, mechanics, work, options, iterations, status)
+        count += more
     if search != "local" and not (iterations <= _FAST or dynamic or status is Status.CONVERGED):
         budget = max(2 * count, _FAST) if search == "auto" else None
         work, status, more = _elsewhere(setting, mechanics, work, options, iterations, status, budget)
@@ -147,7 +154,40 @@ def invert(
     if setting.obstacles and not (single or dynamic):
         status = confirmed(setting, work, options, status)
     command = command_of(setting, mechanics, work, wanted, status, count, iterations, time.perf_counter() - begin)
+    if slack:
+        u, notes = hanging.commanded(command.u, slack), (*command.notes, *hanging.notes(slack))
+        command = replace(command, u=u, notes=notes, state=command.state.but(u=u))
     return command.require() if strict else command
+
+
+def _loosened(
+    hanging: Hanging, mechanics: Any, work: Work, options: Options, iterations: int, status: Status
+) -> tuple[Work, Any, Options, frozenset[int], Status, int]:
+    """Prescribed cables that do not pull are let go, those that then come taut are held again; the best of it all."""
+    setting, count = hanging.setting, 0
+    equilibria = Equilibria(setting, options)
+
+    def rank(at: Work, ended: Status, slack: frozenset[int]) -> tuple[bool, bool, bool, float]:
+        wrong = bool(hanging.misjudged(at, slack))  # then it is no answer, however near it came
+        return wrong, not (ended.ok or ended is Status.SINGLE), *equilibria.rank(at)  # type: ignore[arg-type]
+
+    slack: frozenset[int] = frozenset()
+    tried, best = {slack}, (work, mechanics, options, slack, status)
+    while len(tried) <= 2 * len(hanging.given) + 1:
+        slack = slack ^ hanging.misjudged(work, slack)
+        if slack in tried:
+            break
+        tried.add(slack)
+        other = hanging.options(options, slack)
+        work = _start(setting, options.previous, other.fixed_effort, options.closed)
+        mechanics = Implicit(setting.model, options.previous, options.dt) if mechanics.inertial else mechanics
+        status, more = _run(setting, mechanics, work, other, iterations)
+        count += more
+        if rank(work, status, slack) < rank(best[0], best[4], best[3]):
+            best = work, mechanics, other, slack, status
+        if status is Status.CONVERGED and not hanging.misjudged(work, slack):
+            break
+    return *best, count
 
 
 def _run(setting: Problem, mechanics: Any, work: Work, options: Options, iterations: int) -> tuple[Status, int]:
