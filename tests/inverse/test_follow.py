@@ -1,4 +1,5 @@
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -131,3 +132,31 @@ def test_rates_count_from_the_rest_pose_if_there_is_no_start():
     assert np.abs(steps).max() <= 0.4 * (1 + 1e-6)
     assert np.abs(steps[0]).max() == pytest.approx(0.4, rel=1e-6)
     assert run.error("tip")[-1] < 1e-6
+
+
+def test_an_actuators_own_rate_counts_from_the_rest_pose_too():
+    """It was ignored at the first waypoint: 12 mm in 0.1 s where 1 mm is allowed."""
+    robot = pl.robots.finger()
+    robot = robot.but(actuators=tuple(replace(a, rate_limit=0.01) for a in robot.actuators))
+    model = pl.FemModel(robot)
+    tip = model.locate(pl.equilibrium(model, {"cable": 0.012}), "tip").position
+    run = follow(model, [tip] * 3, dt=0.1)
+    assert run.displacement[:, 0] == pytest.approx([1e-3, 2e-3, 3e-3], rel=1e-6)
+    loop = pl.Loop(model, rate=10.0)
+    sent = [loop.cycle(0.1 * k, pl.PointTarget("tip", tuple(tip))).displacement[0] for k in range(3)]
+    assert sent == pytest.approx([1e-3, 2e-3, 3e-3], rel=1e-6)
+
+
+def test_a_motor_beyond_a_limit_comes_back_within_it_and_says_so(beam):
+    """Spec 12.4: a limit that the rate cannot hold is dropped for the time that the motor needs, then restored."""
+    start = pl.equilibrium(beam, [8e-3, 5e-3, 5e-3]).require()
+    tip = beam.locate(pl.equilibrium(beam, [5e-3, 5e-3, 5e-3]), "tip").position
+    limits = [pl.RateLimit("c1", 0.01), pl.DisplacementLimit("c1", high=5.5e-3)]
+    run = follow(beam, [tip] * 5, start=start, limits=limits, dt=0.1)
+    assert run.displacement[:2, 0] == pytest.approx([7e-3, 6e-3], rel=1e-6)
+    assert [s is pl.Status.RELAXED for s in run.status] == [True, True, False, False, False]
+    assert run.displacement[2:, 0].max() <= 5.5e-3 * (1 + 1e-6)
+    loop = pl.Loop(beam, rate=10.0, state=start, limits=limits)
+    cycles = [loop.cycle(0.1 * k, pl.PointTarget("tip", tuple(tip))) for k in range(4)]
+    assert [c.status.name for c in cycles] == ["RELAXED", "RELAXED", "SINGLE", "SINGLE"]
+    assert "its limit" in cycles[0].notes[0]

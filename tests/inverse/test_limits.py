@@ -5,7 +5,7 @@ import pytest
 from harness import golden_beam
 
 import pliant as pl
-from pliant.inverse.limits import actuator_limits, split, violations
+from pliant.inverse.limits import actuator_limits, hold_rates, split, violations
 
 GAUGE = pl.StrainGauge("gauge", ((0.02, 0.0, 0.0075), (0.06, 0.0, 0.0075)))
 MODEL = pl.FemModel(golden_beam(sensors=(GAUGE,)))
@@ -96,11 +96,65 @@ def test_grasp_floor_keeps_a_contact_closed():
 
 def test_bounds_are_split_from_rows(bent):
     bounds, rest = split(list(LIMITS.values()), MODEL.robot, bent, 0.1)
+    assert not hold_rates(bounds, list(LIMITS.values()), MODEL.robot, bent, 0.1, own=True)
     assert [type(x).__name__ for x in rest] == ["GraspFloor", "ClearanceLimit", "StrainLimit"]
     assert bounds["effort"][1][0] == 1.0
     assert bounds["displacement"][1][1] == 8e-3
     assert bounds["displacement"][0][2] == pytest.approx(bent.displacement[2] - 1e-3)
     assert np.isinf(bounds["effort"][1][1])
+
+
+def test_rates_hold_before_other_limits():
+    """Beyond a limit, above or below, a motor comes back as fast as it may; limits that exclude each other are told."""
+    robot = MODEL.robot
+    name = robot.actuators[0].name
+    at = pl.equilibrium(MODEL, {name: 5e-3}).require()
+    now, rates = float(at.displacement[0]), [pl.RateLimit(name, 1e-2), pl.RateLimit(name, 3e-2)]
+    below, above = pl.DisplacementLimit(name, high=now - 3e-3), pl.DisplacementLimit(name, now + 3e-3)
+    for limit, end in ((below, -1e-3), (above, 1e-3)):
+        bounds, _ = split([*rates, limit], robot, at, 0.1)
+        told = hold_rates(bounds, [*rates, limit], robot, at, 0.1, own=True)
+        assert [b[0] - now for b in bounds["displacement"]] == pytest.approx([end, end])
+        assert len(told) == 1 and "by 0.002: its rate holds first" in told[0]
+    apart = [pl.EffortLimit(name, high=1.0), pl.EffortLimit(name, 2.0)]
+    bounds, _ = split(apart, robot, at, 0.1)
+    assert "exclude each other" in hold_rates(bounds, apart, robot, at, 0.1, own=True)[0]
+
+
+def test_clearance_is_that_of_facets_not_of_their_corners():
+    """A ball smaller than a facet, in front of its middle: its corners kept their distance, it stood in the body."""
+    model = pl.FemModel(pl.robots.finger())
+    bent = pl.equilibrium(model, {"cable": 0.015}).require()
+    x, faces = model.skin_positions(bent.q), model.skin.triangles
+    normals = np.cross(x[faces[:, 1]] - x[faces[:, 0]], x[faces[:, 2]] - x[faces[:, 0]])
+    largest = np.argmax(np.linalg.norm(normals, axis=1))
+    n = normals[largest] / np.linalg.norm(normals[largest])
+    ball = pl.Sphere(tuple(x[faces[largest]].mean(axis=0) + 0.5e-3 * n), 1e-3)
+    limit = pl.ClearanceLimit(ball, 1e-3)
+    rows = limit.evaluate(model, bent.q, bent.effort, None, None, np.inf)
+    assert rows.value.min() == pytest.approx(-0.5e-3, rel=1e-6)
+    step = 1e-7 * np.random.default_rng(0).standard_normal(model.nv)
+    ahead = limit.evaluate(model, model.retract(bent.q, step), bent.effort, None, None, np.inf)
+    at = int(np.argmin(rows.value))
+    assert ahead.value.min() - rows.value.min() == pytest.approx(float(rows.jacobian[at] @ step), rel=1e-3)
+    target = pl.PointTarget("tip", tuple(model.locate(bent, "tip").position))
+    command = pl.invert(model, targets=target, limits=[limit])
+    assert command.ok
+    y = model.skin_positions(command.state.q)
+    inside = np.random.default_rng(0).dirichlet(np.ones(3), 200)
+    surface = np.einsum("sk,tki->tsi", inside, y[faces]).reshape(-1, 3)
+    assert ball.distance(surface).min() >= 1e-3 * (1 - 1e-4)
+
+
+@pytest.mark.parametrize("iterations", [1, 60])
+def test_a_clearance_that_cannot_hold_is_named(iterations):
+    """A ball in which the clamped end sits: many rows that contradict each other. It was STALLED, without a word."""
+    limit = pl.ClearanceLimit(pl.Sphere((0.01, 0.0, 0.0), 0.011), 1e-3, alarm=1e-4)
+    target = pl.PointTarget("tip", TIP)
+    limits = [limit, *(pl.EffortLimit(name, 0.0, 2.0) for name in MODEL.robot.actuator_names)]
+    command = pl.invert(MODEL, None, target, limits=limits, search="local", iterations=iterations)
+    assert command.status is pl.Status.RELAXED
+    assert len([note for note in command.notes if "clearance" in note]) == 1
 
 
 def test_actuators_carry_their_own():

@@ -112,7 +112,7 @@ def _grid(order: int, size: int) -> Array:
     return np.array(rows, dtype=float) / order
 
 
-def _lowest(corners: Array, thickness: Array, obstacle: Obstacle) -> Array:
+def lowest_weights(corners: Array, thickness: Array, obstacle: Obstacle) -> Array:
     """Barycentric coordinates of the lowest point of each simplex (m, k), by nested grids."""
     m, size = corners.shape[:2]
     own = getattr(obstacle, "lowest_on_segments", None)
@@ -191,7 +191,7 @@ def _between_vertices(
 def _at_lowest(surface: Surface, x: Array, obstacle: Obstacle, how: Sampling, vertices: Array) -> tuple[Array, ...]:
     """Weights (m, k), positions (m, 3), distances and gaps (m,) of the lowest points of simplices."""
     thickness = surface.radius[vertices]
-    weights = _lowest(x[vertices], thickness, obstacle)
+    weights = lowest_weights(x[vertices], thickness, obstacle)
     if isinstance(obstacle, Sphere | Capsule | Cylinder) and np.any(thickness != thickness[:, :1]):
         weights = lowered(x[vertices], thickness, weights, obstacle)
     weights = np.where(weights < 1e-4, 0.0, weights)

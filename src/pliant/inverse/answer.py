@@ -7,8 +7,9 @@ from typing import Any
 
 import numpy as np
 
-from pliant.inverse.limits import violations
+from pliant.inverse.limits import exceeded, excesses, violations
 from pliant.inverse.qpcc import QPCCStatus
+from pliant.inverse.qpcc_problem import friction_ratio
 from pliant.inverse.snapshot import Values
 from pliant.inverse.targets import Target
 from pliant.inverse.work import Options, Work, notices
@@ -18,11 +19,22 @@ from pliant.state import Command, State, Status
 Array = np.ndarray
 MET = 1e-6  # of the robot's size: a target closer than this counts as met
 _BROKEN = 1e-6  # limits exceeded by more than this, relative, are broken
+_SLIPS = 1e-6  # of all normal forces: tangential forces that exceed friction by more than this make a contact slip
 
 
 def broken_limits(setting: Problem, options: Options, at: Any) -> dict[str, float]:
     """Limits that a state exceeds, and by how much of them [-]."""
     return violations(options.limits, setting.model, at.q, at.effort, at.contacts, options.previous, options.dt)
+
+
+def broken(setting: Problem, options: Options, at: Any) -> list[str]:
+    """Which limits a state breaks by more than rounding, in words."""
+    over = excesses(options.limits, setting.model, at.q, at.effort, at.contacts, options.previous, options.dt)
+    return [
+        f"the {name} exceeds its limit of {e.bound:.4g} by {e.amount:.3g}"
+        for name, e in over.items()
+        if e.relative > _BROKEN
+    ]
 
 
 def are_met(setting: Problem, work: Work, targets: Sequence[Target]) -> bool:
@@ -38,11 +50,11 @@ def verdict(setting: Problem, work: Work, options: Options) -> Status:
     if work.solution.status is QPCCStatus.INFEASIBLE:
         return Status.STALLED
     if work.solution.status is QPCCStatus.RELAXED:
-        work.notes.extend(notices(work, setting.model))
+        # what the answer breaks is not quite what its last linearisation had to; equalities are no limits
+        work.notes.extend(broken(setting, options, work) or notices(work, setting.model))
         return Status.RELAXED
-    broken = {k: v for k, v in broken_limits(setting, options, work).items() if v > _BROKEN}
-    if broken:
-        work.notes.extend(f"the {name} exceeds its limit by {v:.2g} of it" for name, v in broken.items())
+    if over := broken(setting, options, work):
+        work.notes.extend(over)
         return Status.RELAXED
     if are_met(setting, work, options.targets):
         return Status.CONVERGED
@@ -51,14 +63,35 @@ def verdict(setting: Problem, work: Work, options: Options) -> Status:
     return Status.LOCAL if local else Status.UNREACHABLE
 
 
+def stuck(setting: Problem, contacts: Any) -> tuple[float, list[str]]:
+    """The largest ratio of tangential to normal forces of sticking contacts, and in words where it is too large.
+
+    Where no obstacle has friction, contacts were told to stick whatever it is: there is nothing to compare with.
+    """
+    force = np.column_stack([contacts.forces, contacts.tangential])
+    ratio = friction_ratio(force.ravel(), 3)
+    worst = float(ratio.max(initial=0.0))
+    mu = contacts.friction
+    if not any(float(getattr(o, "friction", 0.0)) > 0.0 for o in setting.obstacles):
+        return worst, []
+    over = np.hypot(force[:, 1], force[:, 2]) - mu * force[:, 0]
+    slips = over > _SLIPS * float(contacts.forces.sum())
+    out = []
+    for index in np.unique(contacts.obstacle[slips]):
+        here = slips & (contacts.obstacle == index)
+        most = np.argmax(np.where(here, ratio, -1.0))
+        name = setting.obstacles[index].name
+        out.append(f"contacts with {name} would slip: they need friction {ratio[most]:.3g}, there is {mu[most]:.3g}")
+    return worst, out
+
+
 def command_of(
     setting: Problem,
     mechanics: Any,
     work: Work,
-    targets: Sequence[Target],
+    options: Options,
     status: Status,
     count: int,
-    iterations: int,
     elapsed: float,
 ) -> Command:
     """Put everything together."""
@@ -68,16 +101,22 @@ def command_of(
         displacement = work.stroke
         if work.solution is not None and not work.solution.status.success:
             work.notes.extend(notices(work, model) or [str(work.solution.status.value)])
+        if not work.notes:
+            work.notes.extend(exceeded(options.bounds, model.robot, work.effort, displacement))
+        if work.notes:
             status = Status.RELAXED
     else:
         displacement = model.displacement(work.q)
     seen = Values(model, work.q)
-    rows = [t.evaluate(seen, work.q, work.effort, work.contacts) for t in targets]
+    rows = [t.evaluate(seen, work.q, work.effort, work.contacts) for t in options.targets]
     notes = list(work.notes)
-    if work.solution is not None and work.solution.friction_ratio.size:
-        worst = float(work.solution.friction_ratio.max())
+    if options.sticking and work.contacts is not None and len(work.contacts):
+        worst, slips = stuck(setting, work.contacts)
         if worst > 0:
             notes.append(f"largest tangential to normal contact force: {worst:.2f}")
+        notes.extend(slips)
+        if slips and status.ok and options.coulomb:
+            status = Status.RELAXED
     driven = setting.driven
     state = State(
         q=work.q,

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from pliant.inverse.answer import verdict
+from pliant.inverse.answer import are_met, stuck, verdict
 from pliant.inverse.work import Options, Work
 from pliant.solve.equilibrium import settle
 from pliant.solve.problem import Problem
@@ -22,7 +22,8 @@ def confirmed(setting: Problem, work: Work, options: Options, status: Status) ->
     """The status of an answer after its command was solved forwards.
 
     Where that leads elsewhere, `work` becomes the equilibrium that was found, and a note says how far away it is; where
-    it fails, the answer has failed. Friction is left out: contacts that stick without a cone are no forward problem.
+    it fails, the answer has failed. Contacts that stick are solved forwards where they would need more friction than
+    there is: what slips then was not held by it, so limits of friction were given up unless the targets are met anyway.
 
     Args:
         setting: model and surroundings.
@@ -30,8 +31,14 @@ def confirmed(setting: Problem, work: Work, options: Options, status: Status) ->
         options: what is wanted and allowed.
         status: how it ended.
     """
-    if not status.ok or any(float(getattr(o, "friction", 0.0)) > 0.0 for o in setting.obstacles):
+    if not status.ok:
         return status
+    slips: list[str] = []
+    if any(float(getattr(o, "friction", 0.0)) > 0.0 for o in setting.obstacles):
+        if options.coulomb and work.contacts is not None:
+            slips = stuck(setting, work.contacts)[1]
+        if not slips:
+            return status
     model = setting.model
     stroke = model.displacement(work.q)
     held = {int(i): float(stroke[i]) for i in np.flatnonzero(setting.driven)} | options.closed
@@ -43,9 +50,12 @@ def confirmed(setting: Problem, work: Work, options: Options, status: Status) ->
     moved = float(np.abs(model.skin_positions(state.q) - model.skin_positions(work.q)).max(initial=0.0))
     if moved <= _SAME * setting.length:
         return status
+    work.notes.extend(slips)
     work.notes.append(
         f"the iteration ended {moved:.2g} m away from what this command leads to, which is the state given here"
     )
     work.q, work.effort, work.contacts = state.q, state.effort, state.contacts
     work.stroke = None
+    if slips and not are_met(setting, work, options.targets):
+        return Status.RELAXED
     return verdict(setting, work, options) if work.solution is not None else status

@@ -11,16 +11,17 @@ import numpy as np
 from pliant.checks import count, instance, numbers, positive, several
 from pliant.errors import ArgumentError
 from pliant.inverse.invert import invert
-from pliant.inverse.limits import Limit, RateLimit
+from pliant.inverse.limits import Limit, rated
 from pliant.inverse.targets import PointTarget, Target
 from pliant.models.contract import Model
 from pliant.solve.commands import check_state
 from pliant.solve.equilibrium import equilibrium
 from pliant.solve.problem import Problem, surroundings
-from pliant.state import Command, State
+from pliant.state import Command, State, Status
 from pliant.trajectory import Trajectory
 
 Array = np.ndarray
+_BALANCED = 1e-6  # of the robot's size: a smaller Newton correction leaves a state in balance
 
 
 def follow(
@@ -46,7 +47,8 @@ def follow(
 
     Every waypoint starts from the previous one, so the actuation is continuous wherever the robot is; among equally
     good actuations the one that changes least (or costs least) is taken. A waypoint whose solve fails is recorded with
-    its status, and the next one starts from the last state that was good.
+    its status, and the next one starts from the last state that was good; one that had to give up limits (RELAXED) is
+    gone on from, so that motors that are beyond a limit come back within it as fast as their rates allow.
 
     Args:
         model: any mechanical model.
@@ -55,7 +57,8 @@ def follow(
         targets: what is wanted at each waypoint, instead of (or in addition to) the path.
         limits: what is allowed, in addition to the limits that the actuators carry.
         obstacles: what is in the way; those with a motion are moved with the time.
-        start: where to begin; the rest pose if None (with a `RateLimit` the equilibrium there, from which rates count).
+        start: where to begin; the rest pose if None (where rates are limited the equilibrium there, from which they
+            count).
         dt: time between waypoints [s]; what rate limits, motions and the dynamic mode refer to.
         spacing: waypoints are inserted until the path has none farther apart than this [m].
         iterations, search, friction, redundancy, dynamic, alarm: see `invert`.
@@ -88,13 +91,19 @@ def follow(
         state = command.state.but(time=now)
         states.append(state)
         spent.append(clock.perf_counter() - begin)
-        usable = command.ok or (iterations == 1 and np.isfinite(state.q).all())
-        if usable:
+        if _usable(command, single=iterations == 1):
             good = state
         if progress is not None:
             progress((i + 1) / len(wanted), command)
     recorded = [s.but(elapsed=e, factor=None) for s, e in zip(states, spent)]
     return Trajectory.from_states(model, recorded, targets={point: points} if points is not None else None)
+
+
+def _usable(command: Command, *, single: bool) -> bool:
+    """Whether to go on from an answer: one that had to give up limits is where the robot is, if it is in balance."""
+    if single:
+        return bool(np.isfinite(command.state.q).all())
+    return command.ok or (command.status is Status.RELAXED and command.state.residual <= _BALANCED)
 
 
 def beginning(problem: Problem, start: State | None, limits: Sequence[Limit]) -> State | None:
@@ -105,7 +114,7 @@ def beginning(problem: Problem, start: State | None, limits: Sequence[Limit]) ->
         start: a state, or None.
         limits: what is allowed.
     """
-    if start is not None or not any(isinstance(limit, RateLimit) for limit in limits):
+    if start is not None or not rated(limits, problem.model.robot):
         return start
     rest = equilibrium(problem.model, obstacles=problem.obstacles, alarm=problem.alarm)
     if not rest.ok:

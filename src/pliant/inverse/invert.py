@@ -13,11 +13,11 @@ from pliant.algebra.threads import one_blas_thread
 from pliant.checks import count as count_of
 from pliant.checks import finite, instance, positive, several
 from pliant.errors import ArgumentError
-from pliant.inverse.answer import MET, are_met, command_of, verdict
+from pliant.inverse.answer import MET, are_met, broken, command_of, verdict
 from pliant.inverse.condense import Condensed
 from pliant.inverse.confirm import confirmed
 from pliant.inverse.iteration import condensed_at, iterate, solved_qpcc
-from pliant.inverse.limits import Limit, actuator_limits, joints, own_bounds, split
+from pliant.inverse.limits import Limit, actuator_limits, hold_rates, joints, own_bounds, split
 from pliant.inverse.mechanics import Implicit, Static
 from pliant.inverse.nested import Curvature, Equilibria, Proposal, descend
 from pliant.inverse.qpcc_problem import held_response
@@ -78,7 +78,8 @@ def invert(
             pulled) that promise more, for about as many linearisations again, and a note says if one was better.
             "multistart" tries all of those poses, and many contact sets in each linearisation; "global" finds the best
             contact set of each with a proof (small problems).
-        friction: "none" ignores friction, "stick" lets contacts stick, "auto" sticks if an obstacle has friction.
+        friction: "none" ignores friction; "stick" lets contacts stick whatever friction there is (notes tell what they
+            need); "auto" lets them stick if an obstacle has friction, and tests whether that bears the answer.
         redundancy: which of several solutions: closest to the present one, or with the least actuator energy. Neither
             moves the targets.
         own_limits: hold the limits that the actuators carry.
@@ -124,7 +125,8 @@ def invert(
     mechanics: Any = Implicit(model, state, float(dt)) if dynamic else Static(model, closed)
     work = _start(setting, state, fixed_effort, closed)
     setting.begin(work.q, work.contacts)
-    bounds, rest = split(limits, model.robot, state, dt, own_bounds(model.robot, state, dt) if own_limits else None)
+    bounds, rest = split(limits, model.robot, state, dt, own_bounds(model.robot) if own_limits else None)
+    conflicts = hold_rates(bounds, limits, model.robot, state, dt, own=own_limits)
     for i, value in closed.items():
         bounds["displacement"][0][i] = bounds["displacement"][1][i] = value
     options = Options(
@@ -140,6 +142,7 @@ def invert(
         sticking,
         redundancy == "least effort",
         closed,
+        coulomb=sticking and friction == "auto",
     )
     status, count = _run(setting, mechanics, work, options, iterations)
     hanging = Hanging.of(setting, fixed_displacement)
@@ -153,7 +156,10 @@ def invert(
         count += more
     if setting.obstacles and not (single or dynamic):
         status = confirmed(setting, work, options, status)
-    command = command_of(setting, mechanics, work, wanted, status, count, iterations, time.perf_counter() - begin)
+    if not (single or status.ok or work.notes):
+        work.notes.extend(broken(setting, options, work))
+    work.notes.extend(conflicts)
+    command = command_of(setting, mechanics, work, options, status, count, time.perf_counter() - begin)
     if slack:
         u, notes = hanging.commanded(command.u, slack), (*command.notes, *hanging.notes(slack))
         command = replace(command, u=u, notes=notes, state=command.state.but(u=u))
@@ -280,13 +286,18 @@ def _elsewhere(
         ended, more = _run(setting, mechanics, other, options, iterations)
         count += more
         over, cost = equilibria.rank(work)  # type: ignore[arg-type]
-        if (not ended.ok, *equilibria.rank(other)) < (not status.ok, over, _BETTER * cost):  # type: ignore[arg-type]
+        if (_ill(ended), *equilibria.rank(other)) < (_ill(status), over, _BETTER * cost):  # type: ignore[arg-type]
             work, status, better = other, ended, True
         if status is Status.CONVERGED:
             break
     if better:
         work.notes.append("found from another start than the given one, from which the targets were missed by more")
     return work, status, count
+
+
+def _ill(status: Status) -> int:
+    """How ill an end is: 0 with an answer, 1 with limits given up, 2 without balance."""
+    return 0 if status.ok else 1 if status is Status.RELAXED else 2
 
 
 def _approach(setting: Problem, mechanics: Any, work: Work, options: Options, most: int) -> int:

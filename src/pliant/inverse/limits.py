@@ -14,10 +14,12 @@ import numpy as np
 
 from pliant.actuators.actuator import check_interval
 from pliant.checks import instance, non_negative, positive
+from pliant.contact.analytic import lowest_weights
 from pliant.errors import ArgumentError, UnknownNameError
 from pliant.inverse.targets import normal_force
 
 Array = np.ndarray
+_EXCEEDED = 1e-6  # relative: what exceeds a limit by less than this holds it to rounding
 
 
 @dataclass(frozen=True, eq=False)
@@ -192,12 +194,13 @@ class GraspFloor:
 
 @dataclass(frozen=True)
 class ClearanceLimit:
-    """The robot must keep a distance from an obstacle (avoid it instead of using it).
+    """The robot's surface must keep a distance from an obstacle (avoid it instead of using it).
 
     Attributes:
         obstacle: an Obstacle (it need not be among those passed to `invert`).
         distance: clearance to keep [m].
-        alarm: vertices farther than this are not considered [m]; 10 % of the robot's size if None.
+        alarm: vertices farther than this are not considered [m]; 10 % of the robot's size if None. What lies between
+            them (facets, and segments of rods) is whenever it may come too near.
     """
 
     obstacle: Any
@@ -214,18 +217,41 @@ class ClearanceLimit:
     def evaluate(
         self, model: Any, q: Array, effort: Array, contacts: Any, previous: Any, dt: float
     ) -> LimitRows | None:
-        """One row per near vertex: its distance from the obstacle."""
-        x = model.skin_positions(q)
-        gap = self.obstacle.distance(x) - model.skin.radius
+        """One row per near vertex, and per near facet or segment: the distance of its point nearest to the obstacle."""
+        x, skin = model.skin_positions(q), model.skin
         alarm = 0.1 * float(np.linalg.norm(np.ptp(x, axis=0))) if self.alarm is None else self.alarm
-        near = np.flatnonzero(gap < self.distance + alarm)
-        if len(near) == 0:
+        distance = self.obstacle.distance(x)
+        near = np.flatnonzero(distance - skin.radius < self.distance + alarm)
+        corners, weights = near[:, None].repeat(3, axis=1), np.tile((1.0, 0.0, 0.0), (len(near), 1))
+        for simplices in (skin.triangles, skin.segments):
+            if len(simplices):
+                between, inner = self._between(x, simplices, distance, skin.radius)
+                corners, weights = np.vstack([corners, between]), np.vstack([weights, inner])
+        if not len(corners):
             return None
-        normals = self.obstacle.normals(x[near])
-        rows = model.skin_rows(q, near[:, None], np.ones((len(near), 1)), normals)
+        value, normals = self.obstacle.distance_and_normals(np.einsum("ik,ikj->ij", weights, x[corners]))
+        value = value - np.einsum("ik,ik->i", weights, skin.radius[corners])
+        rows = model.skin_rows(q, corners, weights, normals)
         rows = rows.toarray() if hasattr(rows, "toarray") else np.asarray(rows)
-        n = len(near)
-        return LimitRows("clearance", gap[near], np.full(n, self.distance), np.full(n, math.inf), rows)
+        n = len(corners)
+        return LimitRows("clearance", value, np.full(n, self.distance), np.full(n, math.inf), rows)
+
+    def _between(self, x: Array, simplices: Array, distance: Array, radius: Array) -> tuple[Array, Array]:
+        """Facets (or segments) that come nearer between their corners, and may come too near: corners, weights (m, 3).
+
+        A distance changes by no more than one moves: a facet whose corners are farther away than its longest edge needs
+        no look.
+        """
+        corners, thick = x[simplices], radius[simplices]
+        edge = np.linalg.norm(corners - np.roll(corners, 1, axis=1), axis=2).max(axis=1)
+        gap = (distance[simplices] - thick).min(axis=1)
+        some = np.flatnonzero(gap < self.distance + edge)
+        simplices, corners, thick = simplices[some], corners[some], thick[some]
+        weights = lowest_weights(corners, thick, self.obstacle) if len(some) else np.zeros(simplices.shape)
+        lowest = self.obstacle.distance(np.einsum("ik,ikj->ij", weights, corners)) - (weights * thick).sum(axis=1)
+        inside = lowest < gap[some] - 1e-9 * edge[some]
+        spare = [(0, 0), (0, 3 - simplices.shape[1])]  # a segment is a facet whose third corner has no weight
+        return np.pad(simplices[inside], spare, mode="edge"), np.pad(weights[inside], spare)
 
 
 @dataclass(frozen=True)
@@ -255,24 +281,21 @@ class StrainLimit:
         return LimitRows(name, np.array([value]), np.array([self.low]), np.array([self.high]), row[None, :])
 
 
-def own_bounds(robot: Any, previous: Any, dt: float) -> dict[str, tuple[Array, Array]]:
-    """Lowest and highest efforts and displacements (nu,) that the robot's actuators allow: `actuator_limits`, plainly.
+Bounds = dict[str, tuple[Array, Array]]  # lowest and highest values (nu,) of "effort" and "displacement"
 
-    Rates count where there is a previous state and a finite time since.
-    """
-    actuators = robot.actuators
+
+def own_bounds(robot: Any) -> Bounds:
+    """Lowest and highest efforts and displacements (nu,) that the robot's actuators allow, whatever their rates."""
     bounds = {}
     for quantity in ("effort", "displacement"):
-        pairs = np.array([getattr(a, f"{quantity}_limits") for a in actuators], dtype=float).reshape(-1, 2)
+        pairs = np.array([getattr(a, f"{quantity}_limits") for a in robot.actuators], dtype=float).reshape(-1, 2)
         bounds[quantity] = (pairs[:, 0].copy(), pairs[:, 1].copy())
-    if previous is not None and math.isfinite(dt):
-        for i, a in enumerate(actuators):
-            if math.isfinite(a.rate_limit):
-                now = float((previous.effort if a.drive == "effort" else previous.displacement)[i])
-                low, high = bounds[a.drive]
-                low[i] = max(low[i], now - a.rate_limit * dt)
-                high[i] = min(high[i], now + a.rate_limit * dt)
     return bounds
+
+
+def rated(limits: Sequence[Limit], robot: Any) -> bool:
+    """Whether any rate is limited, by these limits or by the robot's actuators."""
+    return any(isinstance(x, RateLimit) for x in limits) or any(math.isfinite(a.rate_limit) for a in robot.actuators)
 
 
 def joints(robot: Any) -> dict[int, float]:
@@ -282,15 +305,11 @@ def joints(robot: Any) -> dict[int, float]:
 
 
 def split(
-    limits: Sequence[Limit],
-    robot: Any,
-    previous: Any,
-    dt: float,
-    bounds: dict[str, tuple[Array, Array]] | None = None,
-) -> tuple[dict[str, tuple[Array, Array]], list[Limit]]:
+    limits: Sequence[Limit], robot: Any, previous: Any, dt: float, bounds: Bounds | None = None
+) -> tuple[Bounds, list[Limit]]:
     """Plain bounds ("effort" and "displacement": lowest and highest values (nu,)), and the limits that need rows.
 
-    Bounds that are given are narrowed in place.
+    Bounds that are given are narrowed in place. Rates are neither: see `hold_rates`.
     """
     n = len(robot.actuators)
     if bounds is None:
@@ -300,19 +319,94 @@ def split(
         plain = getattr(limit, "bound", None)
         if plain is None:
             rest.append(limit)
-            continue
-        bound = plain(robot, previous, dt)
-        low, high = bounds[bound.quantity]
-        low[bound.index] = max(low[bound.index], bound.low)
-        high[bound.index] = min(high[bound.index], bound.high)
+        elif not isinstance(limit, RateLimit):
+            bound = plain(robot, previous, dt)
+            low, high = bounds[bound.quantity]
+            low[bound.index] = max(low[bound.index], bound.low)
+            high[bound.index] = min(high[bound.index], bound.high)
     return bounds, rest
 
 
-def violations(
+def hold_rates(
+    bounds: Bounds, limits: Sequence[Limit], robot: Any, previous: Any, dt: float, *, own: bool
+) -> list[str]:
+    """Narrow plain bounds to what rates let efforts and displacements become; which bounds cannot hold, in words.
+
+    A motor is no faster for being out of its range: where its rate does not lead back into it, the rate holds, and the
+    range counts again as soon as it can (spec inverse-fem 12.4).
+
+    Args:
+        bounds: of `split`, narrowed in place.
+        limits: what is allowed; of these, the `RateLimit`s count.
+        robot: whose actuators have rates too.
+        previous: the state before.
+        dt: time since then [s].
+        own: whether the rates of the actuators themselves count (where there is a previous state and a time).
+    """
+    told = []
+    for quantity, (low, high) in bounds.items():
+        if (low > high).any():
+            told += [
+                f"limits of the {quantity} of {robot.actuator_names[i]} exclude each other: "
+                f"not below {low[i]:.4g}, not above {high[i]:.4g}"
+                for i in np.flatnonzero(low > high)
+            ]
+    rates = [x for x in limits if isinstance(x, RateLimit)]
+    if own and previous is not None and math.isfinite(dt):
+        rates += [RateLimit(a.name, a.rate_limit) for a in robot.actuators if math.isfinite(a.rate_limit)]
+    reach: dict[tuple[str, int], tuple[float, float]] = {}
+    for rate in rates:
+        bound = rate.bound(robot, previous, dt)
+        least, most = reach.get((bound.quantity, bound.index), (-math.inf, math.inf))
+        reach[bound.quantity, bound.index] = max(least, bound.low), min(most, bound.high)
+    for (quantity, i), (least, most) in reach.items():
+        low, high = bounds[quantity]
+        beyond, limit = (low[i] - most, low[i]) if low[i] > most else (least - high[i], high[i])
+        if beyond > _EXCEEDED * abs(limit):
+            told.append(
+                f"the {quantity} of {robot.actuator_names[i]} stays beyond its limit of {limit:.4g} by {beyond:.3g}: "
+                "its rate holds first"
+            )
+        low[i], high[i] = np.clip((low[i], high[i]), least, most)
+    return told
+
+
+def exceeded(bounds: Bounds, robot: Any, effort: Array, displacement: Array) -> list[str]:
+    """Which plain bounds efforts and displacements (nu,) do not hold, in words; those that leave a range only."""
+    out = []
+    for quantity, value in (("effort", effort), ("displacement", displacement)):
+        low, high = bounds[quantity]
+        over = np.maximum(low - value, value - high)
+        if not (over > 0.0).any():
+            continue
+        for i in np.flatnonzero((over > 0.0) & (low < high)):
+            limit = float(low[i] if value[i] < low[i] else high[i])
+            if over[i] > _EXCEEDED * max(abs(limit), float(np.abs(value).max())):
+                name = robot.actuator_names[i]
+                out.append(f"the {quantity} of {name} is beyond its limit of {limit:.4g} by {over[i]:.3g}")
+    return out
+
+
+@dataclass(frozen=True)
+class Excess:
+    """By how much a limit is exceeded.
+
+    Attributes:
+        relative: to the size of its bounds and values [-].
+        amount: in its unit.
+        bound: what it should not pass.
+    """
+
+    relative: float
+    amount: float
+    bound: float
+
+
+def excesses(
     limits: Sequence[Limit], model: Any, q: Array, effort: Array, contacts: Any, previous: Any, dt: float
-) -> dict[str, float]:
-    """How far limits are exceeded at a configuration, relative to the size of their bounds: name -> amount [-]."""
-    out: dict[str, float] = {}
+) -> dict[str, Excess]:
+    """Limits that are exceeded at a configuration, each at the worst of its rows: name -> by how much."""
+    out: dict[str, Excess] = {}
     for limit in limits:
         rows = limit.evaluate(model, q, effort, contacts, previous, dt)
         if rows is None or not len(rows.value):
@@ -320,10 +414,20 @@ def violations(
         finite = [np.abs(b[np.isfinite(b)]).max(initial=0.0) for b in (rows.low, rows.high)]
         least = 1e-6 if np.array_equal(rows.low, rows.high) else 1e-9  # a joint at zero: only rounding
         size = max(*finite, float(np.abs(rows.value).max()), rows.scale, least)
-        worst = float(np.maximum(rows.low - rows.value, rows.value - rows.high).max()) / size
-        if worst > 0.0:
-            out[rows.name] = max(worst, out.get(rows.name, 0.0))
+        over = np.maximum(rows.low - rows.value, rows.value - rows.high)
+        i = int(np.argmax(over))
+        worst = float(over[i]) / size
+        if worst > (out[rows.name].relative if rows.name in out else 0.0):
+            bound = rows.low[i] if rows.value[i] < rows.low[i] else rows.high[i]
+            out[rows.name] = Excess(worst, float(over[i]), float(bound))
     return out
+
+
+def violations(
+    limits: Sequence[Limit], model: Any, q: Array, effort: Array, contacts: Any, previous: Any, dt: float
+) -> dict[str, float]:
+    """How far limits are exceeded at a configuration, relative to the size of their bounds: name -> amount [-]."""
+    return {k: e.relative for k, e in excesses(limits, model, q, effort, contacts, previous, dt).items()}
 
 
 def actuator_limits(robot: Any, *, rates: bool = True) -> list[Limit]:

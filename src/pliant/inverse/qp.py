@@ -12,7 +12,7 @@ on the objective in 4 of 3000 random problems) and because it tells which rows c
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from enum import Enum
 from typing import Any, Literal
 
@@ -339,27 +339,21 @@ def _relax(
             qp, feasible.x[:n], empty, empty.astype(np.int8), feasible.iterations, feasible.status, conflict
         )
     value = qp.G @ feasible.x[:n]
-    margin = 1e-9 * size * max(1.0, float(np.abs(feasible.x[:n] / _reach(qp)).max()))
+    unit = size * max(1.0, float(np.abs(feasible.x[:n] / _reach(qp)).max()))
     below, above = np.maximum(qp.lower - value, 0.0), np.maximum(value - qp.upper, 0.0)
-    below, above = (
-        np.where(below > margin, below + margin, 0.0),
-        np.where(above > margin, above + margin, 0.0),
-    )
-    second = QP(
-        Q=qp.Q,
-        c=qp.c,
-        A=qp.A,
-        b=qp.b,
-        G=qp.G,
-        lower=qp.lower - below,
-        upper=qp.upper + above,
-        lo=qp.lo,
-        hi=qp.hi,
-    )
-    solved = solve_qp(second, start=centre, max_iterations=max_iterations)
+    for tiny in (1e-9, 1e-6, 1e-3):  # many rows that meet in a point need some room, or rounding sends one around
+        margin = tiny * unit
+        second = replace(
+            qp,
+            lower=qp.lower - np.where(below > margin, below + margin, 0.0),
+            upper=qp.upper + np.where(above > margin, above + margin, 0.0),
+        )
+        solved = solve_qp(second, start=centre, max_iterations=max_iterations)
+        if solved.status is QPStatus.OPTIMAL:
+            break
     status = QPStatus.RELAXED if solved.status is QPStatus.OPTIMAL else solved.status
     value = qp.G @ solved.x
-    violation = np.maximum(np.maximum(qp.lower - value, value - qp.upper), 0.0) * ((below + above) > 0)
+    violation = np.maximum(np.maximum(qp.lower - value, value - qp.upper), 0.0) * ((below + above) > margin)
     return QPSolution(
         **{
             **vars(solved),

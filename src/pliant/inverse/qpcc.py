@@ -182,18 +182,21 @@ def _relaxed(problem: QPCC, found: Any, state: States, third: Any, **options: An
     relaxed = solve_qp(qp, start=found[1], elastic=soft)
     if not relaxed.status.success:
         return found, state, []
-    slack = relaxed.violation[: na + nr] * (1.0 + 1e-6)
+    slack = relaxed.violation[: na + nr]
     notices = [
         f"the displacement limit of actuator {i} was relaxed by {slack[i]:.3g}"
         if i < na
         else f"row {i - na} of C was relaxed by {slack[i]:.3g}"
         for i in np.flatnonzero(slack)
     ]
-    loose = list(problem.data())
-    loose[11], loose[12], loose[15] = loose[11] - slack[:na], loose[12] + slack[:na], loose[15] - slack[na:]
-    again = state.copy()
-    better = pivoting(problem, tuple(loose), relaxed.x, again, third, True, **options)
-    return (better, again, notices) if better[0] in _STATUS else (found, state, notices)
+    data = problem.data()
+    for wider in (1e-6, 1e-4, 1e-2):  # many rows that meet in a point leave none to rounding
+        loose, again, much = list(data), state.copy(), slack * (1.0 + wider)
+        loose[11], loose[12], loose[15] = data[11] - much[:na], data[12] + much[:na], data[15] - much[na:]
+        better = pivoting(problem, tuple(loose), relaxed.x, again, third, True, **options)
+        if better[0] in _STATUS:
+            return better, again, notices
+    return found, state, notices
 
 
 @dataclass(frozen=True)

@@ -20,7 +20,10 @@ Array = np.ndarray
 
 @dataclass(frozen=True)
 class Options:
-    """What does not change during the iteration."""
+    """What does not change during the iteration.
+
+    Contacts that stick do so without a cone; where `coulomb` is set, an answer must do with the friction there is.
+    """
 
     targets: Sequence[Target]
     limits: Sequence[Limit]
@@ -34,6 +37,7 @@ class Options:
     sticking: bool
     least: bool
     closed: dict[int, float]
+    coulomb: bool = False
 
     @property
     def rows(self) -> int:
@@ -161,12 +165,15 @@ def _rows_of(limits: Block, exact: Block, kept: Array) -> tuple[Array, Array, li
 
 
 def notices(work: Work, model: Any) -> list[str]:
-    """What the QPCC says, with names instead of row numbers."""
-    out = []
+    """What the QPCC says, with names instead of row numbers; of several rows of a limit, the one that is worst off."""
+    worst: dict[str, tuple[float, str]] = {}
     for text in () if work.solution is None else work.solution.notices:
         for i, name in enumerate(work.names):
             text = text.replace(f"row {i} of C ", f"the limit of the {name} ")
         for i, name in enumerate(model.robot.actuator_names):
             text = text.replace(f"of actuator {i} ", f"of {name} ")
-        out.append(text)
-    return out
+        what, by, amount = text.partition(" was relaxed by ")
+        size = float(amount) if by else 0.0
+        if what not in worst or worst[what][0] < size:
+            worst[what] = size, text
+    return [text for _, text in worst.values()]
