@@ -19,6 +19,10 @@ from pliant.models.contract import Model
 from pliant.robot import Robot
 
 Array = np.ndarray
+# They take efforts, or read the inner model's own actuators: passed on they would mean other mechanics.
+_NOT_PASSED_ON = frozenset(
+    {"acceleration", "linearise_damped", "projected", "proxy", "read", "rest_factor", "rollout", "stride", "turner"}
+)
 
 
 class Driven:
@@ -41,8 +45,8 @@ class Driven:
 
     def __getattr__(self, name: str) -> Any:
         # what is not about actuation is the model's
-        if name == "inner":
-            raise AttributeError(name)
+        if name == "inner" or name in _NOT_PASSED_ON:
+            raise AttributeError(f"{type(self).__name__!r} has no attribute {name!r}")
         return getattr(self.inner, name)
 
     @property
