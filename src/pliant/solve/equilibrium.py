@@ -35,6 +35,7 @@ from pliant.state import State, Status
 Array = np.ndarray
 _LAST = 100  # linear solves kept for a last attempt when a path cannot be followed
 _FAR = 3  # times as many for a fall off an unstable equilibrium: a bent catheter swings around its axis
+_FREEING = 40  # linear solves more for a body that begins around an obstacle
 _SHORTEST = 1e-3  # of the load change: shorter steps are not tried
 _FOLDING = (
     0.06  # of the load change: in steps up to this an inverted element is taken for the law's own answer
@@ -133,7 +134,10 @@ def equilibrium(
                 status = Status.SINGULAR
                 notes.append("without friction bodies slide on what they lie on: give the contact friction")
         elif loose is None or problem.obstacles or not loose.loaded(load):
-            found, status = _continue(problem, origin, target, found, max_iterations, notes)
+            # a path of loads does not lead out of an obstacle: where that does not come at once, it seldom comes at all
+            inside = problem.detector is not None and bool(problem.swallowed(q0)[1])
+            budget = min(max_iterations, found.iterations + _FREEING) if inside else max_iterations
+            found, status = _continue(problem, origin, target, found, budget, notes)
         if not status.ok:
             notes.extend(beyond_limits(model.robot, target))
         if not status.ok and loose is not None:
