@@ -95,3 +95,24 @@ def test_without_friction_a_rough_obstacle_is_a_smooth_one():
         for mu in (0.0, 0.6)
     ]
     np.testing.assert_array_equal(answers[0].u, answers[1].u)
+
+
+def test_what_friction_cannot_hold_is_solved_forwards_and_told():
+    """Spec 12.3: contacts stick without a cone. A tip that needs a friction of 4.5 on a wall that has 0.2 slides."""
+    model = pl.FemModel(pl.robots.finger())
+    wall = pl.Plane((0.02, 0.0, 0.0), (-1.0, 0.0, 0.0), friction=0.2, name="wall")
+    start = pl.equilibrium(model, {"cable": 0.010}, obstacles=[wall]).require()
+    target = pl.PointTarget("tip", tuple(model.locate(start, "tip").position + [0.0, 0.0, -0.003]))
+    command = pl.invert(model, start, target, obstacles=[wall], search="local")
+    assert command.status is pl.Status.RELAXED
+    assert any("contacts with wall would slip" in note and "there is 0.2" in note for note in command.notes)
+    contacts = command.state.contacts
+    over = np.linalg.norm(contacts.tangential, axis=1) - 0.2 * contacts.forces
+    assert over.max() < 1e-6 * contacts.forces.sum()
+    forward = pl.equilibrium(model, command.u, obstacles=[wall], start=start).require()
+    apart = model.locate(forward, "tip").position - model.locate(command.state, "tip").position
+    assert np.linalg.norm(apart) < 1e-6
+    glued = pl.invert(model, start, target, obstacles=[wall], friction="stick", search="local")  # as if it held
+    assert glued.ok and any("would slip" in note for note in glued.notes)
+    quick = pl.invert(model, start, target, obstacles=[wall], iterations=1)
+    assert any("tangential" in note for note in quick.notes)

@@ -160,3 +160,21 @@ def test_a_motor_beyond_a_limit_comes_back_within_it_and_says_so(beam):
     cycles = [loop.cycle(0.1 * k, pl.PointTarget("tip", tuple(tip))) for k in range(4)]
     assert [c.status.name for c in cycles] == ["RELAXED", "RELAXED", "SINGLE", "SINGLE"]
     assert "its limit" in cycles[0].notes[0]
+
+
+def test_what_is_prescribed_may_change_along_a_path(beam):
+    tip = beam.locate(pl.equilibrium(beam, [5e-3, 5e-3, 5e-3]), "tip").position
+    given = [{"c1": 2e-3}, {"c2": 3e-3}, None]
+    run = follow(beam, [tip] * 3, prescribed=given)
+    assert run.displacement[0, 0] == pytest.approx(2e-3, rel=1e-6)
+    assert run.displacement[1, 1] == pytest.approx(3e-3, rel=1e-6)
+    always = follow(beam, [tip] * 2, prescribed={"c3": 4e-3})
+    assert always.displacement[:, 2] == pytest.approx([4e-3] * 2, rel=1e-6)
+    loop = pl.Loop(beam, rate=10.0, prescribed={"c1": 2e-3}, iterations=30)
+    target = pl.PointTarget("tip", tuple(tip))
+    assert loop.cycle(0.0, target).displacement[0] == pytest.approx(2e-3, rel=1e-6)
+    loop.prescribed = {"c2": 3e-3}  # switched while it runs
+    assert loop.cycle(0.1, target).displacement[1] == pytest.approx(3e-3, rel=1e-6)
+    for wrong in (given[:2], "c1", 3.0):
+        with pytest.raises(pl.ArgumentError, match="prescribed"):
+            follow(beam, [tip] * 3, prescribed=wrong)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time as clock
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Literal
 
 import numpy as np
@@ -32,6 +32,7 @@ def follow(
     targets: Sequence[Sequence[Target]] | None = None,
     limits: Sequence[Limit] = (),
     obstacles: Sequence[Any] = (),
+    prescribed: Mapping[str, float] | Sequence[Mapping[str, float] | None] | None = None,
     start: State | None = None,
     dt: float = 0.1,
     spacing: float | None = None,
@@ -57,6 +58,8 @@ def follow(
         targets: what is wanted at each waypoint, instead of (or in addition to) the path.
         limits: what is allowed, in addition to the limits that the actuators carry.
         obstacles: what is in the way; those with a motion are moved with the time.
+        prescribed: actuators that are not solved for (name -> value in the unit of its drive), at all waypoints or
+            as one mapping (or None) per waypoint.
         start: where to begin; the rest pose if None (where rates are limited the equilibrium there, from which they
             count).
         dt: time between waypoints [s]; what rate limits, motions and the dynamic mode refer to.
@@ -73,6 +76,7 @@ def follow(
     iterations = count("iterations", iterations)
     instance("point", point, str)
     wanted, points = _waypoints(path, point, targets, spacing)
+    given = _prescriptions(prescribed, len(wanted))
     problem = Problem(model, [_at(o, 0.0) for o in obstacles], alarm=alarm)
     check_state(model, start, "start")
     moving = any(getattr(o, "motion", None) is not None for o in obstacles)
@@ -85,8 +89,8 @@ def follow(
         if moving:
             problem.place([_at(o, now) for o in obstacles])
         command = invert(
-            model, good, goals, limits=limits, problem=problem, iterations=iterations, search=search,
-            friction=friction, redundancy=redundancy, dynamic=dynamic, dt=dt,
+            model, good, goals, limits=limits, problem=problem, prescribed=given[i], iterations=iterations,
+            search=search, friction=friction, redundancy=redundancy, dynamic=dynamic, dt=dt,
         )  # fmt: skip
         state = command.state.but(time=now)
         states.append(state)
@@ -152,6 +156,18 @@ def _goals(targets: Any) -> list[list[Target]]:
     if not isinstance(targets, Sequence) or isinstance(targets, str):
         raise ArgumentError("targets", f"a {type(targets).__name__}", "one list of targets per waypoint")
     return [list(several(f"targets[{i}]", t, "evaluate", "PointTarget, ...")) for i, t in enumerate(targets)]
+
+
+def _prescriptions(prescribed: Any, waypoints: int) -> list[Mapping[str, float] | None]:
+    """What is prescribed at each waypoint."""
+    if prescribed is None or isinstance(prescribed, Mapping):
+        return [prescribed] * waypoints
+    if not isinstance(prescribed, Sequence) or isinstance(prescribed, str) or len(prescribed) != waypoints:
+        raise ArgumentError(
+            "prescribed", f"a {type(prescribed).__name__} for {waypoints} waypoints",
+            "a mapping name -> value, or one per waypoint",
+        )  # fmt: skip
+    return list(prescribed)
 
 
 def refine(points: Array, spacing: float) -> Array:

@@ -106,6 +106,8 @@ class Loop:
         state: where the robot is; the rest pose if None.
         limits: in addition to the limits that the actuators carry.
         obstacles: those with a motion are moved with the time.
+        prescribed: actuators that are not solved for: name -> value in the unit of its drive. The attribute of that
+            name may be set between cycles (by the source, for one), so that actuators change hands while it runs.
         iterations: linearisations per cycle; 1 for the highest rates.
         friction, redundancy, dynamic, alarm: see `invert`.
         clock: returns a time [s] that never runs backwards.
@@ -121,6 +123,7 @@ class Loop:
         state: State | None = None,
         limits: Sequence[Limit] = (),
         obstacles: Sequence[Any] = (),
+        prescribed: Mapping[str, float] | None = None,
         iterations: int = 1,
         friction: Literal["auto", "none", "stick"] = "auto",
         redundancy: Literal["least change", "least effort"] = "least change",
@@ -132,6 +135,7 @@ class Loop:
         self.model = model
         self.rate = positive("rate", rate)
         self.limits = list(several("limits", limits, "evaluate", "EffortLimit, ..."))
+        self.prescribed = prescribed
         self.command: Command | None = None
         self.report: LoopReport | None = None
         self.iterations = count("iterations", iterations)
@@ -155,8 +159,8 @@ class Loop:
         if self._moving:
             self._problem.place([_at(o, now) for o in self._obstacles])
         command = invert(
-            self.model, self.state, targets, limits=self.limits, problem=self._problem, iterations=self.iterations,
-            search="local", dt=1.0 / self.rate, **self._options,
+            self.model, self.state, targets, limits=self.limits, problem=self._problem, prescribed=self.prescribed,
+            iterations=self.iterations, search="local", dt=1.0 / self.rate, **self._options,
         )  # fmt: skip
         if _usable(command):
             self.state, self.command = command.state, command
