@@ -59,3 +59,22 @@ def test_own_damping_is_not_passed_over() -> None:
     _, matrix = Implicit(model, state, 0.02).linearise(q, effort)
     K = model.stiffness(q, effort).toarray() + model.inertia(q).toarray() / 0.02**2
     assert np.allclose(matrix.toarray(), K, rtol=0.0, atol=1e-12 * np.abs(K).max())
+
+
+@pytest.mark.parametrize("away", [(4e-3, 1e-3, 0.0), (10e-3, 0.0, 0.0)])
+def test_a_goal_that_one_step_cannot_reach_ends_at_the_nearest(away):
+    """Efforts crept there by a hundredth of the way per linearisation, and after sixty it was given up."""
+    model, dt = pl.FemModel(pl.robots.finger()), 0.02
+    start = pl.equilibrium(model).require()
+    goal = model.locate(start, "tip").position + away
+    command = pl.invert(model, start, pl.PointTarget("tip", tuple(goal)), dynamic=True, dt=dt)
+    assert command.status is pl.Status.UNREACHABLE
+    pulled = pl.FemModel(model.robot.but(actuators=tuple(replace(a, drive="effort") for a in model.robot.actuators)))
+
+    def missed(effort):
+        there = pl.step(pulled, start, [effort], dt, scheme="euler").require()
+        return float(np.linalg.norm(model.locate(there, "tip").position - goal))
+
+    best = missed(command.effort[0])
+    assert best == pytest.approx(float(np.linalg.norm(command.error)), rel=1e-6)
+    assert best < min(missed(f * command.effort[0]) for f in (0.9, 0.97, 1.03, 1.1))

@@ -125,7 +125,7 @@ def iterate(setting: Problem, mechanics: Any, work: Work, options: Options, *, c
             break  # with the efforts as they were it is a plain Newton step of the forward problem
         fraction *= 0.4
         if mechanics.inertial:
-            work.proximal = 1e2 * max(work.proximal, 1e-6)
+            work.proximal = 4.0 * max(work.proximal, 0.1)  # at one the change of efforts is halved
     work.proximal = proximal
     part = setting.furthest(work.q, dq)
     if plain and careful:
