@@ -147,6 +147,11 @@ class Turning(Protocol):
         """Force and stiffness with every element's part made positive semi-definite."""
 
 
+def turns(model: Any) -> bool:
+    """Whether a model is `Turning`, be it through a wrapper (`isinstance` would not see those from Python 3.12 on)."""
+    return all(hasattr(model, name) for name in ("stride", "turner", "proxy", "projected"))
+
+
 @runtime_checkable
 class Kinematics(Protocol):
     """The smaller contract that a learned model offers: from actuation straight to where points are."""

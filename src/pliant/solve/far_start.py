@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from pliant.models.contract import Turning
+from pliant.models.contract import turns
 from pliant.solve.problem import Problem
 from pliant.state import State
 
@@ -33,7 +33,7 @@ def far_start(
         budget: linear solves allowed.
     """
     model: Any = problem.model
-    if not isinstance(model, Turning):
+    if not turns(model):
         return None, 0
     from pliant.solve.flex import Flexing  # it falls back to `equilibrium`, so neither can be first
 

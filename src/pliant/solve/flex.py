@@ -26,7 +26,7 @@ from pliant.algebra.threads import one_blas_thread
 from pliant.checks import count, positive
 from pliant.contact.contacts import Contacts
 from pliant.errors import ArgumentError, PliantError
-from pliant.models.contract import Turning
+from pliant.models.contract import turns
 from pliant.models.geometric_turning import Turner
 from pliant.solve.afresh import found_afresh, presses_on_curved, same_features_press
 from pliant.solve.balance import INSIDE_OUT, inverted, mean_diagonal, unbalanced
@@ -89,7 +89,7 @@ def flex(
         strict: raise `SolveError` with the state attached if the solve does not succeed.
     """
     check_state(model, start, "start")
-    if not isinstance(model, Turning):
+    if not turns(model):
         raise ArgumentError("model", f"a {type(model).__name__}", "a model with turning steps; `equilibrium` takes all")
     stride = model.stride if stride is None else positive("stride", stride)
     iterations, tolerance = count("iterations", iterations), positive("tolerance", tolerance)
