@@ -65,7 +65,7 @@ def cup_trunk(
     check_cells(3 * around * along)
     if not (0 < wall < cup_radius and wall < cup_height and 0.5 * cup_radius < 0.025 < 2 * cup_radius):
         raise ArgumentError("cup_radius", f"{cup_radius} with wall {wall}", "about 0.025 m, with a thinner wall")
-    damped: dict[str, Any] = {"density": 1100.0, "rayleigh_mass": 1.0, "rayleigh_stiffness": 0.02}
+    damped: dict[str, Any] = {"density": 1100.0, "rayleigh_mass": 10.0, "rayleigh_stiffness": 0.02}
     arm = trunk(
         length=0.30, base_radius=0.014, tip_radius=0.011, core=0.5, sections=21, base_cable=0.0105, tip_cable=0.008,
         size=0.0072, material=Corotational.from_young(800e3, 0.45, **damped),
