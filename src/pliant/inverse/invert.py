@@ -213,7 +213,7 @@ def _run(setting: Problem, mechanics: Any, work: Work, options: Options, iterati
     if status in (Status.UNREACHABLE, Status.LOCAL) and _went_away(setting, options, begun, work):
         status = Status.STALLED  # on another branch
     if not status.ok and status is not Status.RELAXED and iterations > _FAST:
-        status, more = _nested(setting, work, options, iterations)
+        status, more = _nested(setting, work, options, iterations, begun)
         count += more
     vain = status is Status.RELAXED or not status.ok
     if vain and (soft := _softened(options)) is not None and _missed(setting, work, options):
@@ -283,6 +283,8 @@ def _elsewhere(
         if budget is not None and count > budget:
             break
         other = Work(start.q, start.effort, start.contacts, proximal=1e-9)
+        if not options.sticking:  # contacts that stick hold to where they were at the given start
+            setting.begin(other.q, other.contacts)
         ended, more = _run(setting, mechanics, other, options, iterations)
         count += more
         over, cost = equilibria.rank(work)  # type: ignore[arg-type]
@@ -291,7 +293,7 @@ def _elsewhere(
         if status is Status.CONVERGED:
             break
     if better:
-        work.notes.append("found from another start than the given one, from which the targets were missed by more")
+        work.notes.append("found from another start than the given one, which led to less")
     return work, status, count
 
 
@@ -371,12 +373,14 @@ def _start(setting: Problem, state: State | None, fixed: dict[int, float], close
     return Work(q, effort, None if state is None else state.contacts, proximal=1e-9)
 
 
-def _nested(setting: Problem, work: Work, options: Options, iterations: int) -> tuple[Status, int]:
-    """The safe iteration, from the equilibrium nearest to where the fast one ended."""
+def _nested(
+    setting: Problem, work: Work, options: Options, iterations: int, start: tuple[Array, Array, Any]
+) -> tuple[Status, int]:
+    """The safe iteration, from the equilibrium nearest to where the fast one ended, or to its start."""
     equilibria = Equilibria(setting, options)
     mechanics = Static(setting.model, options.closed)
     # The fast iteration may have ended on a branch that leads nowhere: it must not be farther away than the start.
-    first = _start(setting, options.previous, options.fixed_effort, options.closed)
+    first = Work(*start, proximal=1e-9)
     starts: list[State] = []
     for far in (not setting.obstacles, True):  # among obstacles long ways are dear: gone only where nothing else is
         ended = equilibria.at(work.q, work.effort, work.contacts, setting.model.displacement(work.q), follow=far)
@@ -443,4 +447,4 @@ def _looked_around(setting: Problem, work: Work, options: Options, iterations: i
     if lower is None:
         return None, 0
     work.go(lower.q, lower.effort, lower.contacts)
-    return _nested(setting, work, options, iterations)
+    return _nested(setting, work, options, iterations, (lower.q, lower.effort, lower.contacts))
