@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 import pliant as pl
+from pliant.contact.obstacles import Pose
 from pliant.contact.swallowed import swallowed
 from pliant.materials import NeoHookean
 
@@ -60,3 +61,15 @@ def test_no_equilibrium_is_claimed_with_a_tool_in_the_body(block, name, height):
     else:
         assert state.status is pl.Status.PENETRATING
         assert any("inside of the body" in note for note in state.notes)
+
+
+def test_a_tool_that_is_pushed_through_a_facet_ends_a_motion_penetrating(block):
+    """It pressed with 12 N, then with none, 1.4 mm inside: every step was CONVERGED."""
+    tool = pl.Capsule(
+        (0.011, 0.007, -0.03), (0.011, 0.007, -0.0015), 0.0015, motion=lambda t: Pose((0, 0, min(0.005, 0.2 * t)))
+    )
+    states = pl.simulate(block, None, duration=0.0375, dt=0.00625, obstacles=[tool])
+    last = states[len(states) - 1]
+    assert states.contact_force.max() > 5.0 and states.contact_force[-1] == 0.0
+    assert last.status is pl.Status.PENETRATING
+    assert states.status[1] is pl.Status.CONVERGED

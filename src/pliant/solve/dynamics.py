@@ -197,6 +197,10 @@ class Stepper:
             if through:
                 status = Status.PENETRATING
                 notes = (f"passed through {', '.join(through)} within one step: take smaller steps",)
+            elif state.status is Status.PENETRATING or _released(state.contacts, contacts):
+                inside = self.problem.swallowed(found.q)[1]
+                if inside:
+                    status, notes = Status.PENETRATING, (f"{', '.join(inside)} stands inside of the body: finer skin",)
         return State(
             q=found.q,
             v=v1,
@@ -348,6 +352,14 @@ class _Level:
         dv, da = (1.0 / h, 1.0 / h**2) if s.euler else (s.gamma / (s.beta * h), 1.0 / (s.beta * h * h))
         weight = 1 - s.alpha_f
         return _sum(K, weight, M, (1 - s.alpha_m) * da, self.D, weight * dv)
+
+
+def _released(before: Contacts | None, after: Contacts | None) -> bool:
+    """Does an obstacle press no longer that did? Then it has lost touch, or stands in the material (a thin one)."""
+    if before is None or not len(before):
+        return False
+    now = () if after is None else after.obstacle[after.forces > 0.0]
+    return not np.isin(before.obstacle[before.forces > 0.0], now).all()
 
 
 def _during(model: Any, state: State, h: float) -> Any:

@@ -320,6 +320,9 @@ class Flexing:
         if contacts is not None and contacts.max_penetration > 1e-6 * problem.length:
             notes.append(f"penetration {contacts.max_penetration:.2e} m")
             status = Status.PENETRATING
+        elif status.ok and problem.detector is not None and (names := problem.swallowed(q)[1]):
+            notes.append(f"{', '.join(names)} inside of the body")
+            status = Status.PENETRATING
         return State(
             q=q, v=np.zeros(model.nv), u=u, effort=effort, displacement=displacement, contacts=contacts,
             status=status, residual=residual, iterations=used,
