@@ -1,13 +1,13 @@
 """Does the converged inverse end where it should? Every robot of the catalogue, random goals within and out of reach.
 
-Goals within reach are where forward equilibria bring the tip, under random commands; goals out of reach lie more than the
-robot's size away from it. Every answer is checked by a forward equilibrium under its command. Writes
-docs/benchmarks/inverse_robustness.md.
+Goals within reach are where forward equilibria bring the tip, under random commands that keep all limits of the robot;
+goals out of reach lie more than the robot's size away from it. Every answer is checked by a forward equilibrium under its
+command. Each robot with every model that can be made of it. Writes docs/benchmarks/inverse_robustness.md.
 
     python benchmarks/inverse_robustness.py [--count 6] [--robots trunk,finger] [--seconds 20] [--merge] [--dry]
 
 No new goal of a robot is begun after `--seconds` of CPU time per kind of goal. `--merge` keeps the rows of the robots that are not
-named, so that the sweep can be run in pieces; all of it takes about a quarter of an hour, the geometric robots most of it.
+named, so that the sweep can be run in pieces; all of it takes about half an hour, the geometric robots most of it.
 """
 
 from __future__ import annotations
@@ -16,7 +16,9 @@ import argparse
 import json
 import time
 from collections import Counter
+from collections.abc import Iterator
 from dataclasses import asdict, dataclass, field
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
@@ -52,7 +54,31 @@ class Row:
     far: list[Ending] = field(default_factory=list)
     wrong: list[str] = field(default_factory=list)
     skipped: int = 0
+    beyond: int = 0
     wanted: int = 0
+
+
+def models(entry: Any, robot: pl.Robot) -> Iterator[tuple[str, Any]]:
+    """The models that can be made of a robot, by kind; the one that suits it first."""
+    yield entry.kind, entry.model(robot)
+    for kind in ("fem", "geometric", "rod", "beam", "pcc", "link"):
+        if kind == entry.kind:
+            continue
+        rods = kind in ("rod", "pcc", "link") and entry.kind in ("rod", "pcc")
+        try:
+            make = getattr(import_module(f"pliant.models.{kind}"), f"{kind.title()}Model")
+            model = make(robot, **(entry.options(robot) if rods else {}))
+        except (pl.PliantError, TypeError):
+            continue  # not a robot of that kind
+        yield kind, model
+
+
+def within(robot: pl.Robot, state: pl.State) -> bool:
+    """Whether a forward equilibrium keeps the limits of the actuators, which its command alone does not promise."""
+    pairs = [(a.effort_limits, v) for a, v in zip(robot.actuators, state.effort)]
+    pairs += [(a.displacement_limits, v) for a, v in zip(robot.actuators, state.displacement) if a.drive != "effort"]
+    size = [max(abs(v), *(abs(x) for x in bounds if np.isfinite(x)), 1e-300) for bounds, v in pairs]
+    return all(low - 1e-9 * s <= v <= high + 1e-9 * s for ((low, high), v), s in zip(pairs, size))
 
 
 def random_command(robot: pl.Robot, rng: np.random.Generator, part: float) -> dict[str, float]:
@@ -78,12 +104,14 @@ def recheck(model: Any, command: pl.Command, size: float, tip: str, around: tupl
     return "" if off < 1e-6 else f"forward differs by {off:.1e} of the size"
 
 
-def measure(name: str, count: int, far: int, *, seconds: float, seed: int = 0, part: float = 0.5) -> Row:
-    """Goals of one robot, until the time is up."""
+def measure(
+    name: str, count: int, far: int, *, seconds: float, seed: int = 0, part: float = 0.5, kind: str = ""
+) -> Row:
+    """Goals of one robot, until the time is up; with the model that suits it, or one of another kind."""
     entry, robot, changed = sized(name)
-    model = entry.model(robot)
+    model = entry.model(robot) if kind in ("", entry.kind) else dict(models(entry, robot))[kind]
     size = length_scale(model)
-    row = Row(name, entry.kind, (model.nv, model.nu), changed, wanted=count)
+    row = Row(name, kind or entry.kind, (model.nv, model.nu), changed, wanted=count)
     around = tuple(entry.obstacles(robot))  # contacts that belong to the robot: its own surface, its bodies
     rest = pl.equilibrium(model, obstacles=around).require()
     names = [p.name for p in robot.points]
@@ -97,6 +125,9 @@ def measure(name: str, count: int, far: int, *, seconds: float, seed: int = 0, p
         there = pl.equilibrium(model, random_command(robot, rng, part), obstacles=around, start=rest)
         if not there.ok:
             row.skipped += 1
+            continue
+        if not within(robot, there):
+            row.beyond += 1
             continue
         goal = model.locate(there, end).position
         clock = time.process_time()
@@ -151,28 +182,30 @@ def page(rows: list[Row], count: int) -> str:
     good = sum(c.status == "CONVERGED" for r in rows for c in r.reached)
     far = sum(len(r.far) for r in rows)
     ended = Counter(c.status for r in rows for c in r.far)
-    wrong = [f"- {r.name}: {w}" for r in rows for w in r.wrong]
-    changed = "; ".join(f"{r.name} ({r.changed})" for r in rows if r.changed)
+    wrong = [f"- {r.name} ({r.kind}): {w}" for r in rows for w in r.wrong]
+    changed = "; ".join(dict.fromkeys(f"{r.name} ({r.changed})" for r in rows if r.changed))
     cut = "; ".join(
-        f"{r.name} after {len(r.reached)} and {len(r.far)}" for r in rows if min(len(r.reached), len(r.far)) < r.wanted
+        f"{r.name} ({r.kind}) after {len(r.reached)} and {len(r.far)}" for r in rows if min(len(r.reached), len(r.far)) < r.wanted
     )
-    skipped = "; ".join(f"{r.name} {r.skipped}" for r in rows if r.skipped)
+    skipped = "; ".join(f"{r.name} ({r.kind}) {r.skipped}" for r in rows if r.skipped)
+    beyond = "; ".join(f"{r.name} ({r.kind}) {r.beyond}" for r in rows if r.beyond)
     text = [
         "# Robustness of the converged inverse",
         "",
-        f"Written by `benchmarks/inverse_robustness.py`; one thread, process time. {len(rows)} of the "
-        f"{len(pl.robots.catalogue())} robots of the catalogue with the models that suit them, from their rest poses, up to "
-        f"{count} goals of each kind.",
+        f"Written by `benchmarks/inverse_robustness.py`; one thread, process time. "
+        f"{len({r.name for r in rows})} of the {len(pl.robots.catalogue())} robots of the catalogue with every model that "
+        f"can be made of them ({len(rows)} together), from their rest poses, up to {count} goals of each kind.",
         "",
         "*Within reach*: where a forward equilibrium brings the tip under a random command (up to half the range of about "
-        "60 % of the actuators). The inverse must end `CONVERGED`. *Out of reach*: "
+        "60 % of the actuators), all limits of the actuators held. The inverse must end `CONVERGED`. *Out of reach*: "
         f"{FAR} times the robot's size away. The inverse must end `UNREACHABLE` (or `LOCAL`). A forward "
         "`equilibrium` under the command found must end at the same pose, to 1e-6 of the size.",
         "",
         *table(rows),
         "",
         f"Made coarser or driven otherwise: {changed or 'none'}. Time was up: {cut or 'never'}. Random commands that had no forward "
-        f"equilibrium, and gave no goal: {skipped or 'none'}. Times are those of a machine with other work on it.",
+        f"equilibrium, and gave no goal: {skipped or 'none'}. Forward equilibria beyond a limit that the command alone does "
+        f"not show (a volume within its limits at a pressure beyond), which gave none either: {beyond or 'none'}. Times are those of a machine with other work on it.",
         "",
         f"Within reach: {good} of {goals} reached. Out of reach: {far} goals, "
         + ", ".join(f"{n} {s}" for s, n in ended.most_common())
@@ -210,9 +243,12 @@ def main() -> None:
     chosen = args.robots.split(",") if args.robots else order
     rows = [r for r in kept() if r.name not in chosen] if args.merge else []
     for name in chosen:
-        new = measure(name, args.count, args.count, seconds=args.seconds)
-        print(table([new])[-1], *(f"    {w}" for w in new.wrong), sep="\n", flush=True)
-        rows = sorted([*rows, new], key=lambda r: order.index(r.name))
+        entry, robot, _ = sized(name)
+        for kind, _ in models(entry, robot):
+            new = measure(name, args.count, args.count, seconds=args.seconds, kind=kind)
+            print(table([new])[-1], *(f"    {w}" for w in new.wrong), sep="\n", flush=True)
+            rows.append(new)
+        rows.sort(key=lambda r: order.index(r.name))
         if not args.dry:
             ROWS.parent.mkdir(exist_ok=True)
             ROWS.write_text(json.dumps([asdict(r) for r in rows]))
