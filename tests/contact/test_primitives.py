@@ -208,3 +208,12 @@ def test_a_box_is_copied_with_a_field_changed():
     np.testing.assert_array_equal(box.half_lengths, (0.5, 1.0, 1.5))
     with pytest.raises(ArgumentError, match="half_lengths"):
         replace(box, lengths=(1, 1, 1))
+
+
+def test_a_motion_may_give_a_translation_alone():
+    ball = Sphere((0.0, 0.0, 0.0), 0.01, motion=lambda t: (0.5 * t, 0.0, 0.0))
+    assert ball.at(0.1).distance(np.array([[0.05, 0.0, 0.0]]))[0] == pytest.approx(-0.01)
+    with pytest.raises(ArgumentError, match="motion"):
+        Sphere((0.0, 0.0, 0.0), 0.01, motion=lambda t: "there").at(0.1)
+    with pytest.raises(ArgumentError, match="motion"):
+        Sphere((0.0, 0.0, 0.0), 0.01, motion=lambda t: (np.nan, 0.0, 0.0)).at(0.1)

@@ -130,7 +130,7 @@ class Pose:
         return Pose(later.matrix @ np.asarray(self.translation) + later.translation, rotation)
 
 
-Motion = Callable[[float], Pose]
+Motion = Callable[[float], Any]  # time [s] -> Pose, or a translation [m] (3,)
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -140,7 +140,7 @@ class Obstacle:
     Attributes:
         name: how the obstacle is called in results.
         friction: Coulomb coefficient [-]; 0 is frictionless.
-        motion: given pose over time, t [s] -> Pose; None stands still.
+        motion: given pose over time, t [s] -> Pose, or the translation alone [m] (3,); None stands still.
         pose: where the obstacle is now.
     """
 
@@ -159,7 +159,7 @@ class Obstacle:
             raise ArgumentError("name", f"{self.name!r} is not a string", "a string")
         mu = non_negative("friction", self.friction)
         if self.motion is not None and not callable(self.motion):
-            raise ArgumentError("motion", "it is not callable", "a function t -> Pose")
+            raise ArgumentError("motion", "it is not callable", "a function t -> Pose or translation")
         object.__setattr__(self, "friction", mu)
         if not self.name:
             object.__setattr__(self, "name", type(self).__name__.lower())
@@ -222,4 +222,9 @@ class Obstacle:
 
     def at(self, time: float) -> Self:
         """The obstacle at a time [s] of its given motion (itself if it has none)."""
-        return self if self.motion is None else self.placed(self.motion(float(time)))
+        if self.motion is None:
+            return self
+        pose = self.motion(float(time))
+        if not isinstance(pose, Pose):  # a place alone: moved there, not turned
+            pose = Pose(vector3("what motion(t) returns", pose))
+        return self.placed(pose)
