@@ -15,6 +15,7 @@ from pliant.geometry.meshing import mesh_shape
 from pliant.geometry.primitives import Sphere
 from pliant.materials import Corotational
 from pliant.robot import Robot
+from pliant.solve.problem import Problem
 from pliant.state import Status
 
 E = 1e5
@@ -266,3 +267,18 @@ def test_a_body_at_rest_on_an_edge_stays_there():
     again = pl.equilibrium(model, {"press": 0.3}, obstacles=[BodyContact(0, 1)], start=state, strict=True)
     assert again.iterations == 1
     assert np.abs(again.q - state.q).max() < 1e-8
+
+
+def test_volume_contacts_carry_a_block():
+    """The second method of detection, in a solve: as many contacts for every mesh, their sum is the weight."""
+    counts = []
+    for n in (3, 5):
+        mesh = pl.TetMesh.box((0.04, 0.04, 0.02), (n, n, 2), origin=(-0.02, -0.02, -1e-4))
+        body = pl.SoftBody("block", mesh, Corotational.from_young(1e5, 0.3, density=1000.0))
+        model = pl.FemModel(pl.Robot("block", body))
+        problem = Problem(model, [pl.Plane(friction=0.4)], method="volume")
+        state = pl.equilibrium(model, {}, problem=problem)
+        assert state.status is pl.Status.CONVERGED
+        assert state.contacts.forces.sum() == pytest.approx(9.81 * model.mass_total, rel=1e-5)
+        counts.append(len(state.contacts))
+    assert counts[0] == counts[1]

@@ -43,6 +43,7 @@ class Problem:
             robot's size.
         contact_distance: gap at which contact begins [m].
         gap_tolerance: allowed penetration relative to the robot's size [-].
+        method: how contacts are found: "proximity" (local minimum distance) or "volume" (layered grid).
     """
 
     def __init__(
@@ -53,6 +54,7 @@ class Problem:
         alarm: float | None = None,
         contact_distance: float = 0.0,
         gap_tolerance: float = 1e-6,
+        method: str = "proximity",
     ) -> None:
         check_model(model)
         self.model = model
@@ -76,8 +78,9 @@ class Problem:
 
             # A point between vertices counts as soon as it is the lowest: a larger threshold makes contacts jump.
             self.detector = Detector(
-                model, self.obstacles, alarm=self.alarm, contact_distance=contact_distance, sag=1e-4 * self.alarm
-            )
+                model, self.obstacles, alarm=self.alarm, contact_distance=contact_distance, sag=1e-4 * self.alarm,
+                method=method,
+            )  # fmt: skip
             self._held, self._partly = _held_vertices(model)
             self._any_held = bool(self._held.any())
             self._rigid = all(hasattr(o, "distance") for o in self.obstacles)
