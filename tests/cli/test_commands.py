@@ -139,6 +139,8 @@ def test_reach(capsys, tmp_path: Path) -> None:
     np.testing.assert_allclose(
         [data["command"][f"cable{i}"][-1] for i in (1, 2, 3)], [5e-3, 10e-3, 15e-3], atol=1e-6
     )
+    _, data = run_json(capsys, "reach", "golden_beam", "--target", "89.4445,-9.0660,-20.7812mm", "--set", "cable1=6mm")
+    assert data["command"]["cable1"][-1] == pytest.approx(6e-3, rel=1e-6)
     path = tmp_path / "path.csv"
     path.write_text("x,y,z\n0.099,0,-0.002\n0.098,0.001,-0.004 # bend\n\n")
     code, data = run_json(capsys, "reach", "golden_beam", "--path", path, "--out", tmp_path / "r.npz")
@@ -189,6 +191,8 @@ def test_reach_wrong_input(capsys, tmp_path: Path) -> None:
     path = tmp_path / "path.csv"
     path.write_text("x,y,z\n1,2,3\n1,2\nhello\n")
     for argv in (
+        ["--set", "cable1=6mm"],
+        ["--target", "0,0,0", "--set", "rope=6mm"],
         ["--search", "multistart"],  # without a target it would open the page
         ["--target", "0,0"],
         ["--path", str(path)],

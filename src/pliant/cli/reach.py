@@ -14,6 +14,7 @@ examples:
   pliant reach trunk --target 50,20,180mm --path circle.csv --json     the target first, then the path
   pliant reach trunk --target 50,20,180mm --tolerance 1mm              exit code 1 if it stays farther away
   pliant reach trunk --target 0,0,155mm --search multistart            look from other poses too
+  pliant reach trunk --target 50,20,180mm --set long1=5mm              one cable is given, the others are solved for
   pliant reach trunk --target 50,20,180mm --obstacle sphere:45,0,90,15mm --picture trunk.png
   pliant reach --model learned.pliant --target 5,10,130mm
 """
@@ -25,7 +26,16 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from pliant.cli.console import progress, quantity
-from pliant.cli.inputs import add_model, add_robot, build_model, load_robot, own_contacts, parse_length, parse_point
+from pliant.cli.inputs import (
+    add_model,
+    add_robot,
+    build_model,
+    load_robot,
+    own_contacts,
+    parse_commands,
+    parse_length,
+    parse_point,
+)
 from pliant.cli.obstacles import add_obstacles, beside, parse_obstacle
 from pliant.cli.simulate import add_outputs, check_outputs, report
 from pliant.cli.view import add_page
@@ -58,6 +68,14 @@ def configure(parser: argparse.ArgumentParser) -> None:
         default="auto",
         help="where a target is not reached: look from a few other poses too (auto), from all (multistart), or not",
     )
+    parser.add_argument(
+        "--set",
+        dest="values",
+        action="append",
+        default=[],
+        metavar="NAME=VALUE",
+        help="an actuator that is given, not solved for (repeatable); units: m, mm, N, Pa, kPa, ml, ...",
+    )
     add_obstacles(parser)
     add_outputs(parser)
     add_page(parser)
@@ -75,6 +93,7 @@ def run(args: argparse.Namespace) -> int:
     wanted += read_path(Path(args.path)) if args.path else []
     robot = load_robot(args)
     robot.point(args.point)
+    given = parse_commands(robot, args.values)
     model, contacts = build_model(args, robot), (*own_contacts(args, robot), *obstacles)
     if live:
         return reach_live(args, model, contacts)
@@ -88,7 +107,7 @@ def run(args: argparse.Namespace) -> int:
     with progress(args, robot.name) as tick:
         for i, position in enumerate(wanted):
             target = PointTarget(args.point, position)
-            command = invert(model, state, [target], obstacles=contacts, search=args.search)
+            command = invert(model, state, [target], obstacles=contacts, prescribed=given, search=args.search)
             commands.append(command)
             if command.ok:
                 state = command.state
@@ -124,6 +143,7 @@ def check_live(args: argparse.Namespace) -> None:
     needless = [f"--{o}" for o in ("out", "picture", "html") if getattr(args, o)]
     needless += ["--json"] if getattr(args, "json", False) else []
     needless += ["--search"] if args.search != "auto" else []
+    needless += ["--set"] if args.values else []
     if needless:
         raise ArgumentError(
             "--target", f"{', '.join(needless)} needs to know where to go", "--target X,Y,Z, --path FILE.csv, or both"
