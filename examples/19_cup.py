@@ -67,7 +67,7 @@ def manipulate(
 def main(quick: bool = False) -> float:
     """Grasp, move, turn; returns the mean distance of the cup from its path [mm]."""
     model = pl.FemModel(pl.robots.cup_trunk(cells=(24, 8) if quick else (36, 15)))
-    state = grasped(model, steps=20 if quick else 30)
+    state = grasped(model, steps=24 if quick else 30)
     held = state.contacts
     print(f"{model!r}: holding with {held.forces.sum():.2f} N on {(held.forces > 0).sum()} of {len(held)} contacts")
     state, rows = manipulate(model, state, 8 if quick else 40)

@@ -34,6 +34,7 @@ from pliant.state import State, Status
 
 Array = np.ndarray
 _TOLERANCE = 1e-9  # of the robot's size: what Newton's method leaves of a step
+_LOOKS = 4  # tangents of a step at which the damping is taken anew
 _ENOUGH = 1e-6  # and what it may leave where contacts let it contract slowly only
 _ABSURD = 1e6  # and a correction that is no motion any more
 _HALVINGS = 4  # how often a step that Newton's method does not solve is cut in two
@@ -232,7 +233,9 @@ class Stepper:
             K = None
             if system is None:
                 force, K = linearise(model, here.q, here.effort)
-                level.D = self.model.damping(model.retract(state.q, level.share * here.increment), here.effort)
+                if level.looks < _LOOKS:  # its change with the pose is not in the matrix: it must come to rest
+                    level.D = self.model.damping(model.retract(state.q, level.share * here.increment), here.effort)
+                    level.looks += 1
             else:
                 force = model.force(here.q, here.effort)
             between = here.q if weight == 1.0 else model.retract(state.q, weight * here.increment)
@@ -302,7 +305,8 @@ class _Level:
     def __init__(self, scheme: Scheme, h: float, v0: Array, a0: Array, mechanics: Any) -> None:
         self.scheme, self.h, self.v0, self.a0, self.mechanics = scheme, h, v0, a0, mechanics
         self.share = 0.5 if scheme.euler else 1 - scheme.alpha_f  # of the increment: there the velocity belongs
-        self.D: Any = None  # damping there, as of the last tangent
+        self.D: Any = None  # damping there
+        self.looks = 0  # how often it was looked at
         self.old_force: Array | None = None
 
     def predictor(self) -> Array:
