@@ -178,3 +178,18 @@ def test_what_is_prescribed_may_change_along_a_path(beam):
     for wrong in (given[:2], "c1", 3.0):
         with pytest.raises(pl.ArgumentError, match="prescribed"):
             follow(beam, [tip] * 3, prescribed=wrong)
+
+
+def test_a_clearance_moves_with_its_obstacle(beam):
+    """The obstacle of a clearance stood still for ever, wherever it had moved to."""
+    at = pl.equilibrium(beam, [5e-3, 5e-3, 5e-3]).require()
+    tip = beam.locate(at, "tip").position
+    wall = pl.Plane(tuple(tip + [0.02, 0, 0]), (-1, 0, 0), motion=lambda t: Pose((-0.2 * t, 0, 0)))
+    clear = pl.ClearanceLimit(wall, 1e-3)
+    run = follow(beam, [tip] * 3, start=at, limits=clear, dt=0.05)
+    for q, t in zip(run.q, run.time):
+        assert wall.at(t).distance(beam.skin_positions(q)).min() > 1e-3 * (1 - 1e-4)
+    assert np.linalg.norm(beam.locate(run.q[-1], "tip").position - tip) > 5e-3
+    loop = pl.Loop(beam, rate=20.0, state=at, limits=[clear], iterations=30)
+    command = loop.cycle(0.15, pl.PointTarget("tip", tuple(tip)))
+    assert wall.at(0.15).distance(beam.skin_positions(command.state.q)).min() > 1e-3 * (1 - 1e-4)

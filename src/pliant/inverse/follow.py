@@ -11,7 +11,7 @@ import numpy as np
 from pliant.checks import count, instance, numbers, positive, several
 from pliant.errors import ArgumentError
 from pliant.inverse.invert import invert
-from pliant.inverse.limits import Limit, rated
+from pliant.inverse.limits import Limit, at_time, rated
 from pliant.inverse.targets import PointTarget, Target
 from pliant.models.contract import Model
 from pliant.solve.commands import check_state
@@ -80,6 +80,7 @@ def follow(
     problem = Problem(model, [_at(o, 0.0) for o in obstacles], alarm=alarm)
     check_state(model, start, "start")
     moving = any(getattr(o, "motion", None) is not None for o in obstacles)
+    limits = several("limits", limits, "evaluate", "EffortLimit, ...")
     good = beginning(problem, start, limits)
     states, spent = [], []
     origin = 0.0 if start is None else start.time
@@ -89,8 +90,8 @@ def follow(
         if moving:
             problem.place([_at(o, now) for o in obstacles])
         command = invert(
-            model, good, goals, limits=limits, problem=problem, prescribed=given[i], iterations=iterations,
-            search=search, friction=friction, redundancy=redundancy, dynamic=dynamic, dt=dt,
+            model, good, goals, limits=at_time(limits, now), problem=problem, prescribed=given[i],
+            iterations=iterations, search=search, friction=friction, redundancy=redundancy, dynamic=dynamic, dt=dt,
         )  # fmt: skip
         state = command.state.but(time=now)
         states.append(state)

@@ -197,7 +197,8 @@ class ClearanceLimit:
     """The robot's surface must keep a distance from an obstacle (avoid it instead of using it).
 
     Attributes:
-        obstacle: an Obstacle (it need not be among those passed to `invert`).
+        obstacle: an Obstacle (it need not be among those passed to `invert`); `follow` and `Loop` move it with the time
+            if it has a motion.
         distance: clearance to keep [m].
         alarm: vertices farther than this are not considered [m]; 10 % of the robot's size if None. What lies between
             them (facets, and segments of rods) is whenever it may come too near.
@@ -235,6 +236,11 @@ class ClearanceLimit:
         rows = rows.toarray() if hasattr(rows, "toarray") else np.asarray(rows)
         n = len(corners)
         return LimitRows("clearance", value, np.full(n, self.distance), np.full(n, math.inf), rows)
+
+    def at(self, time: float) -> ClearanceLimit:
+        """The same with its obstacle where it is at a time [s]."""
+        moves = getattr(self.obstacle, "motion", None) is not None
+        return replace(self, obstacle=self.obstacle.at(time)) if moves else self
 
     def _between(self, x: Array, simplices: Array, distance: Array, radius: Array) -> tuple[Array, Array]:
         """Facets (or segments) that come nearer between their corners, and may come too near: corners, weights (m, 3).
@@ -282,6 +288,11 @@ class StrainLimit:
 
 
 Bounds = dict[str, tuple[Array, Array]]  # lowest and highest values (nu,) of "effort" and "displacement"
+
+
+def at_time(limits: Sequence[Limit], time: float) -> list[Limit]:
+    """Limits at a time [s]: obstacles that move are where they are then."""
+    return [x.at(time) if isinstance(x, ClearanceLimit) else x for x in limits]
 
 
 def own_bounds(robot: Any) -> Bounds:

@@ -14,7 +14,7 @@ from pliant.checks import count, positive, several
 from pliant.errors import ArgumentError
 from pliant.inverse.follow import beginning
 from pliant.inverse.invert import invert
-from pliant.inverse.limits import Limit
+from pliant.inverse.limits import Limit, at_time
 from pliant.inverse.sinks import Sink
 from pliant.inverse.targets import Target
 from pliant.models.contract import Model
@@ -159,8 +159,8 @@ class Loop:
         if self._moving:
             self._problem.place([_at(o, now) for o in self._obstacles])
         command = invert(
-            self.model, self.state, targets, limits=self.limits, problem=self._problem, prescribed=self.prescribed,
-            iterations=self.iterations, search="local", dt=1.0 / self.rate, **self._options,
+            self.model, self.state, targets, limits=at_time(self.limits, now), problem=self._problem,
+            prescribed=self.prescribed, iterations=self.iterations, search="local", dt=1.0 / self.rate, **self._options,
         )  # fmt: skip
         if _usable(command):
             self.state, self.command = command.state, command
