@@ -136,6 +136,8 @@ def test_c3_three_moduli():
     wanted = model.locate(pl.equilibrium(model, true - 1.0, strict=True), names).position
     command = pl.invert(model, None, pl.PointsTarget(names, wanted), strict=True)
     assert np.allclose(command.effort + 1.0, true, rtol=1e-5)  # the bar is 0.1 %
+    again = recheck(model, command)
+    assert np.allclose(model.locate(again, names).position, wanted, atol=1e-8)
 
 
 def test_c4_unreachable_target_is_the_closest_point(beam):
@@ -168,6 +170,8 @@ def test_c5_redundant_actuators_are_continuous(beam):
             if before is not None:
                 assert np.abs(command.effort - before).max() < 0.05
             state, before = command.state, command.effort
+        again = recheck(beam, command)
+        assert beam.locate(again, "tip").position[2] == pytest.approx(z, abs=1e-8)
 
 
 def test_c5_least_effort_is_unique_and_least(beam):
@@ -176,6 +180,8 @@ def test_c5_least_effort_is_unique_and_least(beam):
     commands = [pl.invert(beam, s, target, redundancy="least effort") for s in (None, bent)]
     assert all(c.status is pl.Status.CONVERGED for c in commands)
     assert np.allclose(commands[0].effort, commands[1].effort, atol=1e-4)
+    again = recheck(beam, commands[0])
+    assert beam.locate(again, "tip").position[2] == pytest.approx(-0.02, abs=1e-8)
     plain = pl.invert(beam, bent, target)
     W = commands[0].problem.Waa
     assert commands[0].effort @ W @ commands[0].effort <= plain.effort @ W @ plain.effort + 1e-9
@@ -245,6 +251,9 @@ def test_d2_finger_round_trip_against_an_obstacle():
     assert np.abs(command.error).max() < 1e-6
     assert np.allclose(command.displacement, strokes, rtol=1e-3)
     complementary(command.state.contacts, 0.1)
+    again = recheck(model, command, obstacle, drive="displacement")
+    assert np.allclose(model.locate(again, "tip").position, tip, atol=2e-6)
+    complementary(again.contacts, 0.1)
 
 
 def two_cable_problem(target):
