@@ -72,15 +72,17 @@ def view(
         model, state_or_trajectory, obstacles=obstacles, targets=targets, limits=limits, host=host, port=port
     )
     remarks = [f"port {port} is taken"] * (viewer.server.get_port() != port) + ["Ctrl-C ends"] * block
-    print(f"{model.robot.name}: {viewer.url}" + (f"  ({', '.join(remarks)})" if remarks else ""), flush=True)
-    if open_browser:
-        webbrowser.open(viewer.url)
-    if block:
-        try:
+    try:  # from the moment that it says how, Ctrl-C ends it
+        print(f"{model.robot.name}: {viewer.url}" + (f"  ({', '.join(remarks)})" if remarks else ""), flush=True)
+        if open_browser:
+            webbrowser.open(viewer.url)
+        if block:
             viewer.join()
-        except KeyboardInterrupt:
-            pass
-        finally:
+    except KeyboardInterrupt:
+        if not block:
+            raise
+    finally:
+        if block:
             viewer.stop()
     return viewer
 
