@@ -9,7 +9,9 @@ sys.path.insert(0, str(Path(__file__).parents[2] / "benchmarks"))
 from inverse_robustness import measure
 
 FAST = ("printed_link", "six_link", "elephant_trunk", "four_segment_arm", "octopus_arm", "catheter", "beam", "finger")
-SLOW = ("tower", "trunk", "golden_beam", "notched_finger", "pneunet", "accordion", "diamond", "three_chamber_arm")
+ENDLESS = pytest.mark.xfail(strict=True, reason="one goal out of reach ends MAX_ITERATIONS, and says so")
+NOTCHED = pytest.param("notched_finger", marks=ENDLESS)
+SLOW = ("tower", "trunk", "golden_beam", NOTCHED, "pneunet", "accordion", "diamond", "three_chamber_arm")
 
 
 @pytest.mark.parametrize("name", FAST)

@@ -73,7 +73,10 @@ def test_ten_moves_of_the_sliders(name: str) -> None:
         assert state.ok, (name, u, state.status, state.notes)
         assert state.iterations <= 150
         same = flex(model, u, obstacles=around, start=state)
-        assert same.ok and np.abs(same.q - state.q).max() < 1e-5
+        # facets that lie on facets balance at several pairs (a silicone finger: 12 or 13 of them, 0.05 mm apart)
+        assert same.ok and np.abs(same.q - state.q).max() < 1e-4
+        again = pl.equilibrium(model, u, obstacles=around, start=same)
+        assert again.ok and np.abs(again.q - same.q).max() < 1e-8
 
 
 @pytest.mark.parametrize(
