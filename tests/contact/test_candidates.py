@@ -26,6 +26,21 @@ def approach(make, seed):
     return x, t, path
 
 
+@pytest.fixture
+def slab(make):
+    """Positions and model of a flat box."""
+    x, triangles = make.box((0, 0, 0), (1, 1, 0.2), (6, 6, 2))
+    return x, make.model(x, triangles)
+
+
+@pytest.fixture
+def calls(monkeypatch):
+    """Grows by one entry whenever a list of pairs is made."""
+    seen, pairs_between = [], clusters.pairs_between
+    monkeypatch.setattr(clusters, "pairs_between", lambda *a: seen.append(1) or pairs_between(*a))
+    return seen
+
+
 @pytest.mark.parametrize("seed", range(4))
 def test_c1_lists_that_are_kept_find_what_fresh_lists_find_in_the_same_order(make, seed):
     x, t, path = approach(make, seed)
@@ -46,13 +61,9 @@ def test_c1_lists_that_are_kept_find_what_fresh_lists_find_in_the_same_order(mak
     assert found > 20
 
 
-def test_a_small_motion_keeps_the_list_and_a_large_one_does_not(make, monkeypatch):
-    x, t = make.box((0, 0, 0), (1, 1, 0.2), (6, 6, 2))
-    model = make.model(x, t)
+def test_a_small_motion_keeps_the_list_and_a_large_one_does_not(slab, calls):
+    x, model = slab
     detector = Detector(model, [SelfContact()], alarm=0.05)
-    calls = []
-    pairs_between = clusters.pairs_between
-    monkeypatch.setattr(clusters, "pairs_between", lambda *a: calls.append(1) or pairs_between(*a))
     for k in range(4):  # until it is known that motions are small
         detector.detect((x * [1.0, 1.0, 1.0 + 1e-3 * k]).ravel())
     assert len(calls) == 4
@@ -63,12 +74,8 @@ def test_a_small_motion_keeps_the_list_and_a_large_one_does_not(make, monkeypatc
     assert len(calls) == 5
 
 
-def test_the_list_at_rest_is_made_once_for_all_detectors_of_a_skin(make, monkeypatch):
-    x, t = make.box((0, 0, 0), (1, 1, 0.2), (6, 6, 2))
-    model = make.model(x, t)
-    calls = []
-    pairs_between = clusters.pairs_between
-    monkeypatch.setattr(clusters, "pairs_between", lambda *a: calls.append(1) or pairs_between(*a))
+def test_the_list_at_rest_is_made_once_for_all_detectors_of_a_skin(slab, calls):
+    x, model = slab
     found = [Detector(model, [SelfContact()], alarm=a, angle_tolerance=w).detect(x.ravel())
              for a, w in ((0.3, 0.05), (0.3, 0.05), (0.1, 0.05), (0.3, 0.2))]  # fmt: skip
     assert len(calls) == 2 + 1 + 2  # thin walls and pairs; the same again for nothing; another alarm, another tolerance
@@ -76,13 +83,9 @@ def test_the_list_at_rest_is_made_once_for_all_detectors_of_a_skin(make, monkeyp
     assert np.array_equal(found[0].gap, found[1].gap)
 
 
-def test_an_iteration_that_converges_keeps_its_list_at_the_end(make, monkeypatch):
-    x, t = make.box((0, 0, 0), (1, 1, 0.2), (6, 6, 2))
-    model = make.model(x, t)
+def test_an_iteration_that_converges_keeps_its_list_at_the_end(slab, calls):
+    x, model = slab
     detector = Detector(model, [SelfContact()], alarm=0.05)
-    calls = []
-    pairs_between = clusters.pairs_between
-    monkeypatch.setattr(clusters, "pairs_between", lambda *a: calls.append(1) or pairs_between(*a))
     poses = [(x * [1.0, 1.0, 1.0 + stretch]).ravel() for stretch in (0.0, 1.0, 1.1, 1.101, 1.1012)]
     found = [detector.detect(q) for q in poses]
     assert len(calls) == 3

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from pliant.inverse.limits import exceeded, excesses, violations
+from pliant.inverse.limits import Excess, exceeded, excesses
 from pliant.inverse.qpcc import QPCCStatus
 from pliant.inverse.qpcc_problem import friction_ratio
 from pliant.inverse.snapshot import Values
@@ -22,17 +22,16 @@ _BROKEN = 1e-6  # limits exceeded by more than this, relative, are broken
 _SLIPS = 1e-6  # of all normal forces: tangential forces that exceed friction by more than this make a contact slip
 
 
-def broken_limits(setting: Problem, options: Options, at: Any) -> dict[str, float]:
-    """Limits that a state exceeds, and by how much of them [-]."""
-    return violations(options.limits, setting.model, at.q, at.effort, at.contacts, options.previous, options.dt)
+def limits_exceeded(setting: Problem, options: Options, at: Any) -> dict[str, Excess]:
+    """Limits that a state exceeds, and by how much."""
+    return excesses(options.limits, setting.model, at.q, at.effort, at.contacts, options.previous, options.dt)
 
 
 def broken(setting: Problem, options: Options, at: Any) -> list[str]:
     """Which limits a state breaks by more than rounding, in words."""
-    over = excesses(options.limits, setting.model, at.q, at.effort, at.contacts, options.previous, options.dt)
     return [
         f"the {name} exceeds its limit of {e.bound:.4g} by {e.amount:.3g}"
-        for name, e in over.items()
+        for name, e in limits_exceeded(setting, options, at).items()
         if e.relative > _BROKEN
     ]
 
@@ -72,7 +71,7 @@ def stuck(setting: Problem, contacts: Any) -> tuple[float, list[str]]:
     ratio = friction_ratio(force.ravel(), 3)
     worst = float(ratio.max(initial=0.0))
     mu = contacts.friction
-    if not any(float(getattr(o, "friction", 0.0)) > 0.0 for o in setting.obstacles):
+    if not setting.rough:
         return worst, []
     over = np.hypot(force[:, 1], force[:, 2]) - mu * force[:, 0]
     slips = over > _SLIPS * float(contacts.forces.sum())

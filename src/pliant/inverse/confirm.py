@@ -34,7 +34,7 @@ def confirmed(setting: Problem, work: Work, options: Options, status: Status) ->
     if not status.ok:
         return status
     slips: list[str] = []
-    if any(float(getattr(o, "friction", 0.0)) > 0.0 for o in setting.obstacles):
+    if setting.rough:
         if options.coulomb and work.contacts is not None:
             slips = stuck(setting, work.contacts)[1]
         if not slips:

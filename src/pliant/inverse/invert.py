@@ -103,7 +103,7 @@ def invert(
     if problem is not None and not (isinstance(problem, Problem) and problem.model is model):
         raise ArgumentError("problem", f"{type(problem).__name__} of another model", "a Problem of this model")
     setting = problem or Problem(model, obstacles, alarm=alarm)
-    if friction == "none" and _rough(setting.obstacles):
+    if friction == "none" and setting.rough:
         setting = Problem(model, [replace(o, friction=0.0) for o in setting.obstacles], alarm=setting.alarm)
     check_state(model, state)
     dt = np.inf if dt == np.inf else positive("dt", dt)
@@ -115,7 +115,7 @@ def invert(
         raise ArgumentError("redundancy", f"{redundancy!r}", "'least change' or 'least effort'")
     if model.nu == 0:
         raise ArgumentError("model", "its robot has no actuators", "a robot with at least one actuator")
-    sticking = _sticking(friction, setting.obstacles)
+    sticking = _sticking(friction, setting)
     fixed_effort, fixed_displacement = _prescribed(model, {} if prescribed is None else prescribed)
     single = iterations == 1
     # Single steps do not look back at limits, so the actuators' own need not become objects.
@@ -338,14 +338,10 @@ def _went_away(setting: Problem, options: Options, begun: tuple[Any, Any, Any], 
     return equilibria.cost(work) > 1.01 * equilibria.cost(first)  # type: ignore[arg-type]
 
 
-def _sticking(friction: str, obstacles: Sequence[Any]) -> bool:
+def _sticking(friction: str, setting: Problem) -> bool:
     if friction not in ("auto", "none", "stick"):
         raise ArgumentError("friction", f"{friction!r}", "'auto', 'none' or 'stick'")
-    return friction == "stick" or (friction == "auto" and _rough(obstacles))
-
-
-def _rough(obstacles: Sequence[Any]) -> bool:
-    return any(float(getattr(o, "friction", 0.0)) > 0 for o in obstacles)
+    return friction == "stick" or (friction == "auto" and setting.rough)
 
 
 def _prescribed(model: Any, given: Mapping[str, float]) -> tuple[dict[int, float], dict[int, float]]:

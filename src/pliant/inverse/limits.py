@@ -434,13 +434,6 @@ def excesses(
     return out
 
 
-def violations(
-    limits: Sequence[Limit], model: Any, q: Array, effort: Array, contacts: Any, previous: Any, dt: float
-) -> dict[str, float]:
-    """How far limits are exceeded at a configuration, relative to the size of their bounds: name -> amount [-]."""
-    return {k: e.relative for k, e in excesses(limits, model, q, effort, contacts, previous, dt).items()}
-
-
 def actuator_limits(robot: Any, *, rates: bool = True) -> list[Limit]:
     """The limits that the robot's actuators carry; those of their rates need a previous state and a time since."""
     out: list[Limit] = []

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from pliant.inverse.answer import broken_limits
+from pliant.inverse.answer import limits_exceeded
 from pliant.inverse.qpcc import QPCC, QPCCSolution
 from pliant.inverse.redundancy import contact_response
 from pliant.inverse.targets import Target
@@ -131,7 +131,7 @@ class Equilibria:
 
     def excess(self, state: State) -> float:
         """By how much a state exceeds the limits [-]."""
-        return max(broken_limits(self.setting, self.options, state).values(), default=0.0)
+        return max((e.relative for e in limits_exceeded(self.setting, self.options, state).values()), default=0.0)
 
     def rank(self, state: State) -> tuple[bool, float]:
         """The lower, the better: limits come first."""

@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 
 from pliant.inverse.work import Options, Work
+from pliant.solve.commands import slackable
 from pliant.solve.problem import Problem
 
 _TAUT = 1e-9  # of the robot's size: a cable that is longer by no more than this is taut
@@ -34,15 +35,8 @@ class Hanging:
     @classmethod
     def of(cls, setting: Problem, prescribed: dict[int, float]) -> Hanging:
         """Those among prescribed displacements that belong to cables."""
-        actuators = setting.model.robot.actuators
-        return cls(setting, {i: u for i, u in prescribed.items() if getattr(actuators[i], "slackable", False)})
-
-    def slack(self, work: Work) -> frozenset[int]:
-        """Which of them hang at a pose."""
-        if not self.given:
-            return frozenset()
-        d, most = self.setting.model.displacement(work.q), _TAUT * self.setting.length
-        return frozenset(i for i, u in self.given.items() if d[i] > u + most and not work.effort[i] > 0.0)
+        may = slackable(setting.model.robot)
+        return cls(setting, {i: u for i, u in prescribed.items() if may[i]})
 
     def options(self, options: Options, slack: Collection[int]) -> Options:
         """The same problem with some of them slack."""

@@ -311,7 +311,7 @@ def _continue(
         falls.append(at)
 
     last = failed.status
-    smoothly = not any(float(getattr(o, "friction", 0.0)) > 0 for o in problem.obstacles)
+    smoothly = not problem.rough
     reserve = min(_LAST, max(budget - spent, 0) // 3)
     budget -= reserve
     while t < 1.0 and spent < budget:
@@ -371,7 +371,7 @@ def _fall_off(problem: Problem, found: Iterate, u: Array, budget: int) -> Iterat
     near = pushed_off(problem, found, u)
     if near is None:
         return Iterate(found.q, found.effort, found.contacts, found.iterations)
-    smoothly = not any(float(getattr(o, "friction", 0.0)) > 0 for o in problem.obstacles)
+    smoothly = not problem.rough
     return _fall(problem, near, u, np.zeros(problem.model.nv), min(budget, _FAR * _LAST), monotone=smoothly)
 
 

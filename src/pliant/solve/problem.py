@@ -85,6 +85,11 @@ class Problem:
             self._any_held = bool(self._held.any())
             self._rigid = all(hasattr(o, "distance") for o in self.obstacles)
 
+    @property
+    def rough(self) -> bool:
+        """Does some obstacle have friction?"""
+        return any(float(getattr(o, "friction", 0.0)) > 0.0 for o in self.obstacles)
+
     def place(self, obstacles: Sequence[Any]) -> None:
         """Move the obstacles: the same ones in the same order, at other poses."""
         if self.detector is None or len(obstacles) != len(self.obstacles):
@@ -125,7 +130,7 @@ class Problem:
         Contacts that stick there keep the anchor that they have; all others are anchored where they are now.
         """
         self._chatter = self._calm()
-        if self.detector is None or not any(float(getattr(o, "friction", 0.0)) > 0 for o in self.obstacles):
+        if not self.rough:
             return
         self._origin = self.model.skin_positions(q)
         self._started = contacts
