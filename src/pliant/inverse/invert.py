@@ -158,6 +158,8 @@ def invert(
         status = confirmed(setting, work, options, status)
     if not (single or status.ok or work.notes):
         work.notes.extend(broken(setting, options, work))
+    if status is Status.MAX_ITERATIONS:
+        work.notes.append(f"{iterations} iterations were not enough: allow more, or go on from the state given here")
     work.notes.extend(conflicts)
     command = command_of(setting, mechanics, work, options, status, count, time.perf_counter() - begin)
     if slack:
